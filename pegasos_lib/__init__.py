@@ -1,0 +1,1 @@
+"""First-order training of support vector machines: the library of the book."""
