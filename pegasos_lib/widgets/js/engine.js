@@ -1,0 +1,412 @@
+// The numerical twin of pegasos_lib for problems of the size of a figure: pure functions over flat
+// typed arrays, no DOM. tests/golden/*.json, exported from the library, prove it equal to 1e-10.
+//
+// Notation of the book: P(w) = lam/2 |w|^2 + (1/n) sum_i max(0, 1 - m_i(w)), m_i(w) = y_i <w, x_i>;
+// w_1 = 0, steps t = 1..T; the subgradient counts a point when its margin is `< 1`.
+// A matrix is row-major: iterate number s (s = 0 is w_1) of a run is W[s*d .. s*d + d - 1].
+
+export const STEP_RULES = ["pegasos", "weighted", "inverse-time", "inverse-sqrt", "constant"];
+export const AVERAGES = ["last", "uniform", "weighted", "suffix"];
+
+// ---------------------------------------------------------------------------------- problem
+
+/**
+ * Hold rows X (list of n lists of d numbers), labels y (-1 or +1) and lam > 0.
+ * `constant` other than 0 appends that constant as one more feature of every row (d grows by 1).
+ * Z holds the signed rows y_i x_i, which is all that the objective needs.
+ */
+export function makeProblem(X, y, lam, { constant = 0 } = {}) {
+  const n = X.length;
+  if (n === 0 || y.length !== n) throw new Error("X and y must hold the same number of points, at least 1");
+  if (!(lam > 0)) throw new Error("lam must be positive");
+  const extra = constant === 0 ? 0 : 1;
+  const d = X[0].length + extra;
+  const Z = new Float64Array(n * d);
+  let R2 = 0;
+  for (let i = 0; i < n; i++) {
+    let norm2 = 0;
+    for (let j = 0; j < d; j++) {
+      const x = j < d - extra ? X[i][j] : constant;
+      Z[i * d + j] = y[i] * x;
+      norm2 += x * x;
+    }
+    R2 = Math.max(R2, norm2);
+  }
+  return { Z, y: Float64Array.from(y), n, d, lam, R: Math.sqrt(R2), C: 1 / (lam * n) };
+}
+
+export const withLam = (problem, lam) => ({ ...problem, lam, C: 1 / (lam * problem.n) });
+
+function dot(A, a, B, b, d) {
+  let s = 0;
+  for (let j = 0; j < d; j++) s += A[a + j] * B[b + j];
+  return s;
+}
+
+/** The n margins of w. */
+export function margins({ Z, n, d }, w, out = new Float64Array(n)) {
+  for (let i = 0; i < n; i++) out[i] = dot(Z, i * d, w, 0, d);
+  return out;
+}
+
+/** The n hinge losses of w. */
+export function losses(problem, w) {
+  return margins(problem, w).map((m) => Math.max(0, 1 - m));
+}
+
+/** P at each of the m iterates of W (m*d numbers), in one pass. */
+export function objectives({ Z, n, d, lam }, W, m = W.length / d, out = new Float64Array(m)) {
+  for (let s = 0; s < m; s++) {
+    let loss = 0;
+    let norm2 = 0;
+    if (d === 2) {
+      const a = W[2 * s];
+      const b = W[2 * s + 1];
+      norm2 = a * a + b * b;
+      for (let i = 0; i < 2 * n; i += 2) {
+        const h = 1 - (a * Z[i] + b * Z[i + 1]);
+        if (h > 0) loss += h;
+      }
+    } else {
+      norm2 = dot(W, s * d, W, s * d, d);
+      for (let i = 0; i < n; i++) {
+        const h = 1 - dot(Z, i * d, W, s * d, d);
+        if (h > 0) loss += h;
+      }
+    }
+    out[s] = (lam / 2) * norm2 + loss / n;
+  }
+  return out;
+}
+
+export const objective = (problem, w) => objectives(problem, w, 1)[0];
+
+/** The two terms of P(w): {norm: lam/2 |w|^2, hinge: mean loss}. */
+export function terms(problem, w) {
+  const norm = (problem.lam / 2) * dot(w, 0, w, 0, problem.d);
+  let hinge = 0;
+  for (const m of margins(problem, w)) hinge += Math.max(0, 1 - m);
+  return { norm, hinge: hinge / problem.n };
+}
+
+/**
+ * The subgradient lam w - (1/k) sum over `indices` with margin < 1 of y_i x_i: over all points when
+ * `indices` is not given, over that mini-batch (repeats count) when it is.
+ */
+export function subgradient({ Z, n, d, lam }, w, indices = null) {
+  const g = new Float64Array(d);
+  const k = indices ? indices.length : n;
+  for (let a = 0; a < k; a++) {
+    const i = indices ? indices[a] : a;
+    if (dot(Z, i * d, w, 0, d) < 1) for (let j = 0; j < d; j++) g[j] -= Z[i * d + j];
+  }
+  for (let j = 0; j < d; j++) g[j] = lam * w[j] + g[j] / k;
+  return g;
+}
+
+/** The objective f_t of one mini-batch. */
+export function batchObjective({ Z, d, lam }, w, indices) {
+  let loss = 0;
+  for (const i of indices) loss += Math.max(0, 1 - dot(Z, i * d, w, 0, d));
+  return (lam / 2) * dot(w, 0, w, 0, d) + loss / indices.length;
+}
+
+// ------------------------------------------------------------------------------------- dual
+
+/** w(alpha) = (1/(lam n)) sum_i alpha_i y_i x_i. */
+export function weights({ Z, n, d, lam }, alpha) {
+  const w = new Float64Array(d);
+  for (let i = 0; i < n; i++) for (let j = 0; j < d; j++) w[j] += alpha[i] * Z[i * d + j];
+  for (let j = 0; j < d; j++) w[j] /= lam * n;
+  return w;
+}
+
+/** D(alpha) = mean(alpha) - lam/2 |w(alpha)|^2, for alpha in [0, 1]^n. */
+export function dualObjective(problem, alpha) {
+  const w = weights(problem, alpha);
+  let sum = 0;
+  for (const a of alpha) sum += a;
+  return sum / problem.n - (problem.lam / 2) * dot(w, 0, w, 0, problem.d);
+}
+
+// ------------------------------------------------------------------------ steps and projection
+
+/** eta_t of the rule `step`, t >= 1. */
+export function stepSize(step, t, lam, c = 1) {
+  switch (step) {
+    case "pegasos": return 1 / (lam * t);
+    case "weighted": return 2 / (lam * (t + 1));
+    case "inverse-time": return c / t;
+    case "inverse-sqrt": return c / Math.sqrt(t);
+    case "constant": return c;
+    default: throw new Error(`unknown step rule ${step}`);
+  }
+}
+
+/** Project d numbers of w from `at` on, in place, on the l2 ball of that radius; 0 stays 0. */
+export function projectBall(w, radius, at = 0, d = w.length) {
+  const norm = Math.sqrt(dot(w, at, w, at, d));
+  if (norm > radius) for (let j = 0; j < d; j++) w[at + j] *= radius / norm;
+  return w;
+}
+
+// ------------------------------------------------------------------------------------ draws
+
+/**
+ * Tommy Ettinger's mulberry32: a 32-bit counter and a mixing step. Given a seed (an integer, taken
+ * modulo 2^32) it returns a function that gives the next unsigned 32-bit integer.
+ */
+export function mulberry32(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let z = Math.imul(state ^ (state >>> 15), state | 1);
+    z ^= z + Math.imul(z ^ (z >>> 7), z | 61);
+    return (z ^ (z >>> 14)) >>> 0;
+  };
+}
+
+/** A function that gives unbiased integers 0 <= r < bound: what would favour small r is drawn again. */
+export function boundedIntegers(seed) {
+  const next = mulberry32(seed);
+  return (bound) => {
+    const limit = 2 ** 32 - (2 ** 32 % bound);
+    let r = next();
+    while (r >= limit) r = next();
+    return r % bound;
+  };
+}
+
+function shuffleFirst(pool, k, below) {
+  for (let a = 0; a < k; a++) {
+    const b = a + below(pool.length - a);
+    [pool[a], pool[b]] = [pool[b], pool[a]];
+  }
+}
+
+/**
+ * nIter mini-batches of `batchSize` indices in 0..n-1, one after the other in one Int32Array.
+ * iid: uniform, with or without replacement inside a batch (between batches always with).
+ * permutation: random permutations of 0..n-1 one after the other, cut into batches.
+ */
+export function drawBatches(seed, { n, nIter, batchSize = 1, replace = true, sampling = "iid" }) {
+  const below = boundedIntegers(seed);
+  const draws = new Int32Array(nIter * batchSize);
+  if (sampling === "iid" && (replace || batchSize === 1)) {
+    for (let a = 0; a < draws.length; a++) draws[a] = below(n);
+    return draws;
+  }
+  const pool = Int32Array.from({ length: n }, (_, i) => i);
+  if (sampling === "permutation") {
+    for (let a = 0; a < draws.length; a++) {
+      if (a % n === 0) shuffleFirst(pool, n - 1, below);
+      draws[a] = pool[a % n];
+    }
+    return draws;
+  }
+  if (batchSize > n) throw new Error("without replacement a batch holds at most n points");
+  for (let t = 0; t < nIter; t++) {
+    shuffleFirst(pool, batchSize, below);
+    draws.set(pool.subarray(0, batchSize), t * batchSize);
+  }
+  return draws;
+}
+
+// ---------------------------------------------------------------------------------- solvers
+
+/** The radius that `project` stands for: true is 1/sqrt(lam), a number is itself, false is none. */
+export function radiusOf(project, lam) {
+  if (project === true) return 1 / Math.sqrt(lam);
+  return project === false || project == null ? Infinity : project;
+}
+
+/**
+ * Stochastic subgradient steps along the given `draws` (nIter*batchSize indices). Returns all
+ * nIter + 1 iterates, w_1 = w0 (0 by default) first, w_{nIter+1} last. Pegasos is step = "pegasos".
+ */
+export function sgd(problem, {
+  draws, batchSize = 1, nIter = draws.length / batchSize, step = "pegasos", c = 1, project = false, w0 = null,
+}) {
+  const { Z, d, lam } = problem;
+  const radius = radiusOf(project, lam);
+  const W = new Float64Array((nIter + 1) * d);
+  if (w0) W.set(w0);
+  const v = new Float64Array(d);
+  for (let t = 1; t <= nIter; t++) {
+    const now = (t - 1) * d;
+    const eta = stepSize(step, t, lam, c);
+    v.fill(0);
+    for (let a = (t - 1) * batchSize; a < t * batchSize; a++) {
+      const i = draws[a] * d;
+      if (dot(Z, i, W, now, d) < 1) for (let j = 0; j < d; j++) v[j] += Z[i + j];
+    }
+    for (let j = 0; j < d; j++) W[now + d + j] = (1 - eta * lam) * W[now + j] + (eta / batchSize) * v[j];
+    if (radius !== Infinity) projectBall(W, radius, now + d, d);
+  }
+  return W;
+}
+
+/** Batch subgradient descent from w0: every point at every step, deterministic. */
+export function subgradientDescent(problem, { nIter, w0 = null, step = "pegasos", c = 1, project = false }) {
+  const all = new Int32Array(nIter * problem.n);
+  for (let a = 0; a < all.length; a++) all[a] = a % problem.n;
+  return sgd(problem, { draws: all, batchSize: problem.n, nIter, step, c, project, w0 });
+}
+
+/**
+ * The averages of a run after s = 0..T steps, T + 1 rows; at s = 0 it is w_1, and w_{T+1} is in none.
+ * uniform: (1/s) sum_{t<=s} w_t;  weighted: 2/(s(s+1)) sum t w_t;  suffix: the mean of the last half,
+ * t = floor(s/2)+1 .. s.  "last" returns the iterates themselves.
+ */
+export function averages(W, d, kind) {
+  if (kind === "last") return W;
+  const T = W.length / d - 1;
+  const A = new Float64Array(W.length);
+  for (let j = 0; j < d; j++) {
+    A[j] = W[j];
+    let sum = 0;
+    for (let s = 1; s <= T; s++) {
+      const w = W[(s - 1) * d + j];
+      if (kind === "uniform") {
+        sum += w;
+        A[s * d + j] = sum / s;
+      } else if (kind === "weighted") {
+        sum += s * w;
+        A[s * d + j] = (2 * sum) / (s * (s + 1));
+      } else if (kind === "suffix") {
+        sum += w;
+        if (s % 2 === 0) sum -= W[(s / 2 - 1) * d + j];
+        A[s * d + j] = sum / Math.ceil(s / 2);
+      } else throw new Error(`unknown average ${kind}`);
+    }
+  }
+  return A;
+}
+
+/** Theorem 2's bound on the expected suboptimality of the uniform average after T steps. */
+export function bound({ lam, R, T, project }) {
+  const c = project ? (Math.sqrt(lam) + R) ** 2 : 4 * R * R;
+  return (c * (1 + Math.log(T))) / (2 * lam * T);
+}
+
+// ---------------------------------------------------------------------------------- optimum
+
+/**
+ * The minimiser of P with a certificate: {w, value = P(w), alpha in [0,1]^n, gap = value - D(alpha)}.
+ *
+ * Mehrotra's predictor-corrector method on  min N/2 |w|^2 + sum xi,  Zw + xi - 1 = s >= 0, xi >= 0
+ * with N = lam n: each iteration costs one d x d system, so that hundreds of points take well under
+ * a millisecond. Duplicates, zero rows and one class only are no special cases here.
+ */
+export function optimum(problem, { tolerance = 1e-13, maxIter = 80 } = {}) {
+  const { Z, n, d, lam } = problem;
+  const N = lam * n;
+  const vec = () => new Float64Array(n);
+  const alpha = vec().fill(0.5);
+  const w = weights(problem, alpha);
+  const [s, xi, D, q, dAlpha, ds, dxi] = [vec(), vec(), vec(), vec(), vec(), vec(), vec()];
+  const m = margins(problem, w);
+  for (let i = 0; i < n; i++) {
+    xi[i] = Math.max(1 - m[i], 0) + 1;
+    s[i] = xi[i] + m[i] - 1;
+  }
+  const H = new Float64Array(d * d);
+  const dw = new Float64Array(d);
+  const rhs = new Float64Array(d);
+
+  // Solves the Newton system for complementarity targets sigmaMu, with the second-order terms of the
+  // predictor (already in dAlpha, ds, dxi) when `correct` is set.
+  const direction = (sigmaMu, correct) => {
+    H.fill(0);
+    for (let j = 0; j < d; j++) {
+      H[j * d + j] = N;
+      rhs[j] = -N * w[j];
+    }
+    for (let i = 0; i < n; i++) {
+      const u = 1 - alpha[i];
+      const rs = sigmaMu - alpha[i] * s[i] - (correct ? dAlpha[i] * ds[i] : 0);
+      const rx = sigmaMu - u * xi[i] + (correct ? dAlpha[i] * dxi[i] : 0);
+      const rp = m[i] + xi[i] - 1 - s[i];
+      D[i] = xi[i] / u + s[i] / alpha[i];
+      q[i] = -rp - rx / u + rs / alpha[i];
+      ds[i] = rs;
+      dxi[i] = rx;
+      for (let j = 0; j < d; j++) {
+        const z = Z[i * d + j];
+        rhs[j] += z * (alpha[i] + q[i] / D[i]);
+        for (let l = 0; l <= j; l++) H[j * d + l] += (z * Z[i * d + l]) / D[i];
+      }
+    }
+    choleskySolve(H, rhs, dw, d);
+    for (let i = 0; i < n; i++) {
+      dAlpha[i] = (q[i] - dot(Z, i * d, dw, 0, d)) / D[i];
+      ds[i] = (ds[i] - s[i] * dAlpha[i]) / alpha[i];
+      dxi[i] = (dxi[i] + xi[i] * dAlpha[i]) / (1 - alpha[i]);
+    }
+  };
+  const largestStep = () => {
+    let t = 1;
+    for (let i = 0; i < n; i++) {
+      if (dAlpha[i] < 0) t = Math.min(t, -alpha[i] / dAlpha[i]);
+      if (dAlpha[i] > 0) t = Math.min(t, (1 - alpha[i]) / dAlpha[i]);
+      if (ds[i] < 0) t = Math.min(t, -s[i] / ds[i]);
+      if (dxi[i] < 0) t = Math.min(t, -xi[i] / dxi[i]);
+    }
+    return t;
+  };
+  const complementarity = (t) => {
+    let sum = 0;
+    for (let i = 0; i < n; i++) {
+      sum += (alpha[i] + t * dAlpha[i]) * (s[i] + t * ds[i]);
+      sum += (1 - alpha[i] - t * dAlpha[i]) * (xi[i] + t * dxi[i]);
+    }
+    return sum / (2 * n);
+  };
+
+  let best = null;
+  for (let iteration = 0; iteration < maxIter; iteration++) {
+    const dual = dualObjective(problem, alpha);
+    for (const candidate of [weights(problem, alpha), w]) {
+      const value = objective(problem, candidate);
+      if (!best || value - dual < best.gap) {
+        best = { w: candidate.slice(), value, alpha: alpha.slice(), gap: value - dual };
+      }
+    }
+    if (best.gap <= tolerance * Math.max(1, best.value)) break;
+    const mu = complementarity(0);
+    direction(0, false);
+    const affine = complementarity(largestStep());
+    direction(mu * (affine / mu) ** 3, true);
+    const t = Math.min(1, 0.99 * largestStep());
+    if (!(t > 1e-12)) break;
+    for (let j = 0; j < d; j++) w[j] += t * dw[j];
+    for (let i = 0; i < n; i++) {
+      alpha[i] += t * dAlpha[i];
+      s[i] += t * ds[i];
+      xi[i] += t * dxi[i];
+    }
+    margins(problem, w, m);
+  }
+  return best;
+}
+
+// Solves H x = b for symmetric positive definite H, whose lower triangle is overwritten.
+function choleskySolve(H, b, x, d) {
+  for (let j = 0; j < d; j++) {
+    for (let l = 0; l <= j; l++) {
+      let sum = H[j * d + l];
+      for (let k = 0; k < l; k++) sum -= H[j * d + k] * H[l * d + k];
+      H[j * d + l] = l === j ? Math.sqrt(sum) : sum / H[l * d + l];
+    }
+  }
+  for (let j = 0; j < d; j++) {
+    let sum = b[j];
+    for (let k = 0; k < j; k++) sum -= H[j * d + k] * x[k];
+    x[j] = sum / H[j * d + j];
+  }
+  for (let j = d - 1; j >= 0; j--) {
+    let sum = x[j];
+    for (let k = j + 1; k < d; k++) sum -= H[k * d + j] * x[k];
+    x[j] = sum / H[j * d + j];
+  }
+}
