@@ -1,0 +1,35 @@
+const SVG = "http://www.w3.org/2000/svg";
+let count = 0;
+
+/** An id that no other element of the page has. */
+export const uid = () => `pf-${++count}`;
+
+function build(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name === "on") for (const [type, listener] of Object.entries(value)) node.addEventListener(type, listener);
+    else if (name === "text") node.textContent = value;
+    else node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children.filter((child) => child !== null && child !== undefined));
+  return node;
+}
+
+/** An HTML element: attributes as they are, `text` for its text, `on: {type: listener}`. */
+export const h = (tag, attributes, ...children) => build(document.createElement(tag), attributes, children);
+
+/** The same for SVG. */
+export const s = (tag, attributes, ...children) => build(document.createElementNS(SVG, tag), attributes, children);
+
+/** Say in the figure what failed. */
+export function showError(el, error) {
+  el.querySelector(":scope > .pf-error")?.remove();
+  const text = `This figure stopped: ${error.message}. Reloading the page starts it again.`;
+  el.prepend(h("p", { class: "pf-error", role: "alert", text }));
+}
+
+/** Whether the reader asked for less motion. */
+export const reducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+// JupyterLab takes the arrow keys from a control unless this stands on the control itself.
+export const KEYS = { "data-lm-suppress-shortcuts": "true" };

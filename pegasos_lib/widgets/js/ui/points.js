@@ -1,0 +1,194 @@
+import { drag } from "d3-drag";
+import { select } from "d3-selection";
+import { symbol, symbolCircle, symbolDiamond2 } from "d3-shape";
+import { button } from "./controls.js";
+import { h, KEYS, s } from "./dom.js";
+import { format, signed } from "./format.js";
+
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+const round = (value) => Math.round(value * 100) / 100;
+const SHAPES = { 1: symbol(symbolCircle, 70)(), "-1": symbol(symbolDiamond2, 62)() };
+
+// A hundredth of what is seen, or with Shift ten of them.
+function arrowStep(plane, event) {
+  const direction = ARROWS[event.key];
+  if (!direction) return null;
+  const [low, high] = plane.x.domain();
+  const step = ((high - low) / 100) * (event.shiftKey ? 10 : 1);
+  return direction.map((sign) => sign * step);
+}
+
+function inside(plane, x, y) {
+  const clamp = (value, [low, high]) => Math.min(high, Math.max(low, value));
+  return [clamp(x, plane.x.domain()), clamp(y, plane.y.domain())];
+}
+
+/**
+ * Something that the reader moves on a plane: by dragging (mouse, touch), or by its arrow keys.
+ * `set(x, y)` is told; `update(x, y, text)` places it, `text` being what a screen reader says.
+ * `shape` is an SVG element drawn at the origin.
+ */
+export function handle(plane, { layer = "handles", shape, set }) {
+  const node = s("g", { class: "pf-handle", role: "button", tabindex: 0, ...KEYS }, s("circle", { class: "pf-hit" }), shape);
+  plane.layer(layer).node().append(node);
+  let at = [0, 0];
+  select(node).call(drag().container(plane.inner).subject(() => ({ x: plane.x(at[0]), y: plane.y(at[1]) }))
+    .on("drag", ({ x, y }) => set(...inside(plane, plane.x.invert(x), plane.y.invert(y)))));
+  node.addEventListener("keydown", (event) => {
+    const step = arrowStep(plane, event);
+    if (!step) return;
+    event.preventDefault();
+    set(...inside(plane, at[0] + step[0], at[1] + step[1]));
+  });
+  return {
+    node,
+    update(x, y, text) {
+      at = [x, y];
+      node.setAttribute("transform", `translate(${plane.x(x)},${plane.y(y)})`);
+      node.setAttribute("aria-label", text);
+    },
+  };
+}
+
+/**
+ * The points of the keys X and y on `plane`, to drag, add, flip and delete, by mouse, touch and
+ * keyboard. `describe(i)` adds to what a screen reader says of a point. Returns `{update, toolbar}`:
+ * `update(classOf)` draws them, `classOf(i)` giving each point's further classes ("is-hit is-drawn").
+ */
+export function editablePoints(fig, plane, { limit = 200, describe = () => "" }) {
+  const layer = plane.layer("points").attr("role", "group").attr("aria-label",
+    "Points. N and P choose the next and the previous point, the arrow keys move it (Shift: further), "
+    + "F flips its label, Delete removes it, Enter adds one beside it, Escape lets go.");
+  const help = h("p", { class: "pf-help" });
+  let chosen = null; // what the buttons and the next press act on
+  let stop = 0; // the point that Tab reaches
+
+  const count = () => fig.get("X").length;
+  const nodes = () => layer.selectAll(".pf-point").nodes();
+  const choose = (i) => {
+    chosen = i;
+    if (i !== null) stop = i;
+    mark();
+  };
+  const move = (i, x, y) => {
+    const X = fig.get("X").slice();
+    X[i] = inside(plane, x, y).map(round);
+    fig.set({ X });
+  };
+  const flip = (i) => fig.set({ y: fig.get("y").map((label, j) => (j === i ? -label : label)) });
+  const remove = (i) => {
+    if (count() < 2) return;
+    const without = (list) => list.filter((_, j) => j !== i);
+    fig.set({ X: without(fig.get("X")), y: without(fig.get("y")) });
+    stop = Math.min(i, count() - 1);
+    const focused = layer.node().contains(layer.node().getRootNode().activeElement);
+    choose(focused ? stop : null);
+    if (focused) afterDraw(() => nodes()[stop]?.focus());
+  };
+  const add = (x, y, label) => {
+    if (count() >= limit) return;
+    fig.set({ X: [...fig.get("X"), inside(plane, x, y).map(round)], y: [...fig.get("y"), label] });
+    choose(count() - 1);
+    afterDraw(() => nodes()[chosen]?.focus());
+  };
+  // The node of a new point exists after the draw that the change asked for.
+  const afterDraw = (then) => requestAnimationFrame(() => requestAnimationFrame(then));
+
+  const text = (i) => {
+    const [a, b] = fig.get("X")[i];
+    return `Point ${i + 1} of ${count()}, label ${signed(fig.get("y")[i])}, at ${format(a)}, ${format(b)}${describe(i)}`;
+  };
+  const mark = () => {
+    nodes().forEach((node, i) => {
+      node.setAttribute("tabindex", i === stop ? 0 : -1);
+      node.classList.toggle("is-chosen", i === chosen);
+    });
+    help.textContent = chosen === null
+      ? "Drag a point, or select it and press where it should go. Keys: arrows move, F flips, Delete removes."
+      : `Point ${chosen + 1} is selected: press where it should go, or use the arrow keys.`;
+  };
+
+  function onKey(event, node) {
+    const i = nodes().indexOf(node);
+    const go = (j) => nodes()[(j + count()) % count()].focus();
+    const step = arrowStep(plane, event);
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (step) move(i, fig.get("X")[i][0] + step[0], fig.get("X")[i][1] + step[1]);
+    else if (key === "n" || key === "PageDown") go(i + 1);
+    else if (key === "p" || key === "PageUp") go(i - 1);
+    else if (key === "f" || key === " ") flip(i);
+    else if (key === "Delete" || key === "Backspace") remove(i);
+    else if (key === "Enter") add(fig.get("X")[i][0] + 0.2, fig.get("X")[i][1] + 0.2, fig.get("y")[i]);
+    else if (key === "Escape") choose(null);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  const index = (node) => nodes().indexOf(node);
+  let moved = false;
+  const dragging = drag()
+    .container(plane.inner)
+    .clickDistance(3)
+    .subject((event) => {
+      const [a, b] = fig.get("X")[index(event.sourceEvent.target.closest(".pf-point"))];
+      return { x: plane.x(a), y: plane.y(b) };
+    })
+    .on("start", function () {
+      moved = false;
+      const wasChosen = chosen === index(this);
+      this.focus({ preventScroll: true });
+      choose(index(this));
+      this.wasChosen = wasChosen;
+    })
+    .on("drag", function ({ x, y }) {
+      moved = true;
+      move(index(this), plane.x.invert(x), plane.y.invert(y));
+    })
+    .on("end", function () {
+      if (!moved && this.wasChosen) choose(null);
+    });
+
+  const create = (enter) => enter.append(() => {
+    const node = s("g", { class: "pf-point", role: "button", tabindex: -1, ...KEYS, on: {
+      keydown: (event) => onKey(event, node),
+      focus: () => { if (chosen !== index(node)) choose(index(node)); node.setAttribute("aria-label", text(index(node))); },
+    } }, s("circle", { class: "pf-hit" }), s("circle", { class: "pf-ring", r: 10 }), s("path", { class: "pf-dot" }));
+    return node;
+  }).call(dragging);
+
+  plane.onPress((x, y) => { if (chosen !== null && chosen < count()) move(chosen, x, y); });
+
+  const toolbar = h("div", { class: "pf-buttons" },
+    button(fig, { label: "Add point", title: "Add a point in the middle of the plane, then put it where it should go",
+      enabled: () => count() < limit,
+      onClick: () => add((plane.x.domain()[0] + plane.x.domain()[1]) / 2, (plane.y.domain()[0] + plane.y.domain()[1]) / 2, 1) }),
+    button(fig, { label: "Flip label", title: "Flip the label of the selected point", enabled: () => chosen !== null,
+      onClick: () => flip(chosen) }),
+    button(fig, { label: "Delete point", title: "Delete the selected point", enabled: () => chosen !== null && count() > 1,
+      onClick: () => remove(chosen) }), help);
+
+  return {
+    toolbar,
+    chosen: () => chosen,
+    update(classOf = () => "") {
+      const X = fig.get("X");
+      const y = fig.get("y");
+      if (chosen !== null && chosen >= X.length) chosen = null;
+      stop = Math.min(stop, X.length - 1);
+      layer.selectAll(".pf-point").data(X).join(create).each(function ([a, b], i) {
+        this.setAttribute("transform", `translate(${plane.x(a).toFixed(2)},${plane.y(b).toFixed(2)})`);
+        const classes = `pf-point ${y[i] > 0 ? "is-plus" : "is-minus"} ${classOf(i)}${i === chosen ? " is-chosen" : ""}`;
+        if (this.getAttribute("class") !== classes) this.setAttribute("class", classes);
+        if (this.label !== y[i]) {
+          this.label = y[i];
+          this.lastChild.setAttribute("d", SHAPES[y[i]]);
+        }
+        const tabindex = i === stop ? "0" : "-1";
+        if (this.getAttribute("tabindex") !== tabindex) this.setAttribute("tabindex", tabindex);
+        if (i === stop || !this.hasAttribute("aria-label")) this.setAttribute("aria-label", text(i));
+      });
+    },
+  };
+}
