@@ -190,6 +190,9 @@ function shuffleFirst(pool, k, below) {
  * permutation: random permutations of 0..n-1 one after the other, cut into batches.
  */
 export function drawBatches(seed, { n, nIter, batchSize = 1, replace = true, sampling = "iid" }) {
+  if (batchSize > n && (sampling === "permutation" || !replace)) {
+    throw new Error("without replacement a batch holds at most n points");
+  }
   const below = boundedIntegers(seed);
   const draws = new Int32Array(nIter * batchSize);
   if (sampling === "iid" && (replace || batchSize === 1)) {
@@ -204,7 +207,6 @@ export function drawBatches(seed, { n, nIter, batchSize = 1, replace = true, sam
     }
     return draws;
   }
-  if (batchSize > n) throw new Error("without replacement a batch holds at most n points");
   for (let t = 0; t < nIter; t++) {
     shuffleFirst(pool, batchSize, below);
     draws.set(pool.subarray(0, batchSize), t * batchSize);
