@@ -1,0 +1,155 @@
+"""Make the theme's pages light and accessible.
+
+Scripts are deferred, each page gets a description, tables and bibliographies get the roles that
+axe asks for, and the style sheet of the theme loses the rules that no page can use (nine tenths
+of it name icons). What the theme copies and no page asks for is not shipped.
+"""
+
+import re
+import shutil
+from html import escape
+from pathlib import Path
+
+from docutils import nodes
+
+# Class names that scripts put together from parts, so that no script holds them whole.
+COMPOSED = re.compile(r"(bs-|show|fade|collaps|dropdown|tooltip|modal|btn-check)")
+TOKEN = re.compile(r"""/\*.*?\*/|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[{};]|[^{};"'/]+|/""", re.S)
+CLASS = re.compile(r"\.((?:\\.|[\w-])+)")
+UNUSED_FILES = (
+    "scripts/fontawesome.js",
+    "scripts/fontawesome.js.LICENSE.txt",
+    "vendor",
+    "locales",
+    "images/logo_colab.png",
+    "images/logo_deepnote.svg",
+    "images/logo_jupyterhub.svg",
+    "images/logo_jupyterlite.svg",
+    "images/logo_binder.svg",
+    "sbt-webpack-macros.html",
+    "webpack-macros.html",
+)
+
+
+def defer_scripts(app, pagename, templatename, context, doctree):
+    """Defer the scripts of every page but the search page, whose own scripts wait for none."""
+    context["deferred"] = pagename != "search"
+    if not context["deferred"]:
+        return
+    for script in context["script_files"]:
+        if getattr(script, "filename", None):
+            script.attributes["defer"] = "defer"
+        elif script.attributes.get("body", "").lstrip().startswith("DOCUMENTATION_OPTIONS"):
+            script.attributes["type"] = "module"  # runs in its turn among the deferred ones
+
+
+def describe(app, pagename, templatename, context, doctree):
+    """Give the page a description: its own `html_meta`, or else its first paragraph."""
+    metatags = context.get("metatags", "")
+    if doctree is not None and 'name="description"' not in metatags:
+        paragraphs = (
+            node
+            for node in doctree.findall(nodes.paragraph)
+            if isinstance(node.parent, (nodes.section, nodes.document))
+        )
+        text = " ".join(next(paragraphs, nodes.paragraph()).astext().split())
+    elif doctree is None:
+        text = context["docstitle"]
+    else:
+        return
+    if len(text) > 160:
+        text = text[:157].rsplit(" ", 1)[0] + "..."
+    context["metatags"] = f'{metatags}\n<meta name="description" content="{escape(text)}" />'
+
+
+def mend_body(app, pagename, templatename, context, doctree):
+    """Repair what axe finds in the HTML of pandas, docutils and sphinxcontrib-bibtex."""
+    body = context.get("body", "")
+    body = re.sub(r"<th>\s*</th>", "<td></td>", body)
+    body = body.replace('role="doc-biblioentry"', 'role="listitem"')
+    context["body"] = body
+
+
+def words_of(text):
+    """Return every word of a text that could be a class name."""
+    return set(re.findall(r"[A-Za-z_][\w-]*", text))
+
+
+def purge(css, words):
+    """Return a style sheet without comments and without selectors whose classes are not in words.
+
+    A selector stays when each class that it names occurs somewhere in a page or a script; this
+    errs on the side of keeping.
+    """
+    tokens = iter(TOKEN.findall(css))
+
+    def wanted(selector):
+        return all(
+            name.replace("\\", "") in words or COMPOSED.match(name)
+            for name in CLASS.findall(selector)
+        )
+
+    def block():
+        out, head = [], ""
+        for token in tokens:
+            if token.startswith("/*"):
+                continue
+            if token == "{":
+                head = head.strip()
+                inner = block()
+                if head.startswith("@") or re.fullmatch(r"(from|to|[\d.]+%|,|\s)+", head):
+                    if inner and not (head == "@font-face" and "Awesome" in inner):
+                        out.append(f"{head}{{{inner}}}")
+                else:
+                    selectors = [s for s in split_selectors(head) if wanted(s)]
+                    if selectors and inner:
+                        out.append(f"{','.join(selectors)}{{{inner}}}")
+                head = ""
+            elif token == "}":
+                return "".join(out) + head
+            elif token == ";":
+                out.append(head + ";")
+                head = ""
+            else:
+                head += token
+        return "".join(out) + head
+
+    return block()
+
+
+def split_selectors(head):
+    """Split a selector list at its commas, but not inside brackets."""
+    return re.findall(r"(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\]]*\]|\\.|[^,])+", head)
+
+
+def trim(app, exception):
+    """Trim the copied theme once the pages are written."""
+    if exception or app.builder.format != "html":
+        return
+    static = Path(app.outdir) / "_static"
+    for name in UNUSED_FILES:
+        path = static / name
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    for path in static.rglob("*.map"):
+        path.unlink()
+    words = set()
+    for path in [*Path(app.outdir).rglob("*.html"), *static.rglob("*.js")]:
+        words |= words_of(path.read_text(encoding="utf-8"))
+    import pydata_sphinx_theme
+
+    theme = Path(pydata_sphinx_theme.__file__).parent / "theme/pydata_sphinx_theme/static/styles"
+    css = purge((theme / "pydata-sphinx-theme.css").read_text(encoding="utf-8"), words)
+    (static / "styles" / "pydata-sphinx-theme.css").unlink(missing_ok=True)
+    (static / "styles" / "theme-purged.css").write_text(css, encoding="utf-8")
+
+
+def setup(app):
+    """Connect the steps; the theme's own run before them."""
+    app.connect("html-page-context", defer_scripts, priority=950)
+    app.connect("html-page-context", describe, priority=950)
+    app.connect("html-page-context", mend_body, priority=950)
+    app.connect("build-finished", trim)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
