@@ -1,0 +1,221 @@
+"""Stochastic subgradient descent and Pegasos."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._kernels import jit_enabled, rows_of, steps_loop
+from .problem import FloatArray, HingeProblem, IntArray, check_count, check_positive
+from .run import Average, Run, Trace, average_at, check_average, record_counts, sum_counts
+from .sampling import Sampling, Seed, check_batch_size, check_draws, draw_batches
+from .steps import InverseSqrt, PegasosStep, StepRule, make_step
+
+
+def pegasos(
+    problem: HingeProblem,
+    *,
+    n_iter: int,
+    rng: Seed = 0,
+    batch_size: int = 1,
+    replace: bool = True,
+    sampling: Sampling = "iid",
+    project: bool | float = True,
+    average: Average | None = "uniform",
+    record: None | int | Iterable[int] = None,
+    draws: ArrayLike | None = None,
+) -> Run:
+    """Minimise P by Pegasos: stochastic subgradient steps of size 1/(lam t) from w_1 = 0.
+
+    Step t draws a mini-batch A_t of k examples and sets w_{t+1} to the projection of
+    (1 - 1/t) w_t + (1/(lam t k)) sum of y_i x_i over the i in A_t with y_i <w_t, x_i> < 1.
+
+    Parameters
+    ----------
+    problem : HingeProblem
+    n_iter : int
+        Number T of steps, at least 0.
+    rng : int or numpy.random.Generator
+        Seed or source of the draws.
+    batch_size : int
+        Size k of a mini-batch.
+    replace : bool
+        Draw a batch with replacement, or as k different examples.
+    sampling : {"iid", "permutation"}
+        Independent batches, which the theorems assume, or random permutations cut into batches,
+        which need fewer passes; see `draw_batches`.
+    project : bool or float
+        Keep the iterates in the l2 ball of radius 1/sqrt(lam), which holds w*; a number is a
+        radius of its own; False leaves them free. Theorem 2's constant is (sqrt(lam) + R)^2 with
+        the projection and 4 R^2 without.
+    average : {"uniform", "weighted", "suffix"} or None
+        Average of w_1..w_T to keep beside the last iterate: all alike, weighted by t, or the last
+        half. It costs one more vector.
+    record : None, int or iterable of int
+        Step counts at which iterates are kept; see `record_counts`. Objectives are evaluated
+        from them later, so recording does not touch the timing.
+    draws : array_like of int, shape (T,) or (T, k), optional
+        Replays these examples in place of drawing.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    ValueError
+        If an option is out of its range; the message says what is expected.
+
+    References
+    ----------
+    Shalev-Shwartz, Singer, Srebro and Cotter, "Pegasos", Mathematical Programming 127 (2011).
+    """
+    return sgd(
+        problem,
+        n_iter=n_iter,
+        rng=rng,
+        step=PegasosStep(problem.lam),
+        batch_size=batch_size,
+        replace=replace,
+        sampling=sampling,
+        project=project,
+        average=average,
+        record=record,
+        draws=draws,
+    )
+
+
+def sgd(
+    problem: HingeProblem,
+    *,
+    n_iter: int,
+    rng: Seed = 0,
+    step: StepRule | str = InverseSqrt(1.0),  # noqa: B008 - frozen
+    batch_size: int = 1,
+    replace: bool = True,
+    sampling: Sampling = "iid",
+    project: bool | float = False,
+    average: Average | None = "uniform",
+    record: None | int | Iterable[int] = None,
+    draws: ArrayLike | None = None,
+) -> Run:
+    """Minimise P by stochastic subgradient descent with any step rule, from w_1 = 0.
+
+    Step t sets w_{t+1} to the projection of w_t - eta_t g_t, where g_t is the subgradient of
+    the instantaneous objective on a mini-batch.
+
+    Parameters
+    ----------
+    problem : HingeProblem
+    n_iter : int
+        Number T of steps, at least 0.
+    step : StepRule or str
+        Rule that gives eta_t, or its name (see `make_step`).
+    rng, batch_size, replace, sampling, average, record, draws
+        As for `pegasos`.
+    project : bool or float
+        False leaves the iterates free, True keeps them in the l2 ball of radius 1/sqrt(lam), a
+        number in the ball of that radius.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    ValueError
+        If an option is out of its range; the message says what is expected.
+    """
+    n_iter = check_count(n_iter, "n_iter", 0)
+    rule = make_step(step, problem.lam)
+    radius = check_radius(project, problem.lam)
+    average = check_average(average)
+    counts = record_counts(record, n_iter)
+    k = check_batch_size(batch_size, problem.n, replace, sampling)
+    if draws is None:
+        used = draw_batches(rng, problem.n, n_iter, k, replace, sampling).reshape(n_iter, k)
+    else:
+        used = check_draws(draws, problem.n, n_iter, k)
+    t = np.arange(1, n_iter + 1)
+    eta, decay = rule(t), rule.decay(t, problem.lam)
+    return _run(problem, used, eta, decay, radius, average, counts)
+
+
+def check_radius(project: bool | float, lam: float) -> float:
+    """Return the radius of the ball that `project` names; infinity stands for no projection."""
+    if isinstance(project, (bool, np.bool_)):
+        return 1.0 / math.sqrt(lam) if project else math.inf
+    return check_positive(project, "project, if it is not True or False,")
+
+
+def _run(
+    problem: HingeProblem,
+    draws: IntArray,
+    eta: FloatArray,
+    decay: FloatArray,
+    radius: float,
+    average: Average | None,
+    counts: IntArray,
+) -> Run:
+    """Run the kernel from one kept step count to the next."""
+    n_iter, k = draws.shape
+    wanted_w = set(counts.tolist())
+    wanted_sum = set(sum_counts(average, np.union1d(counts, [n_iter])).tolist())
+    v, u, hits = np.zeros(problem.d), np.zeros(problem.d), np.zeros(k, dtype=np.int64)
+    state = np.array([1.0, 0.0, 0.0, 0.0])
+    kept: dict[int, FloatArray] = {}
+    sums: dict[int, FloatArray] = {}
+    clock: dict[int, float] = {}
+    seconds, done = 0.0, 0
+
+    power = {None: -1, "uniform": 0, "suffix": 0, "weighted": 1}[average]
+    refresh = (
+        max(1, problem.d * problem.n // max(1, problem.X.nnz)) if problem.is_sparse else n_iter
+    )
+    loop, X, y = steps_loop(), rows_of(problem), problem.y
+    steps: tuple[Any, Any, Any] = (draws, eta, decay)
+    fixed = (radius, power, refresh, state, v, u, hits)
+    if jit_enabled():
+        loop(X, y, *(part[:0] for part in steps), 1, *fixed)  # compiles, outside the timing
+    else:
+        # Python numbers are quicker than NumPy's where they are used one by one.
+        steps = (draws.tolist() if k == 1 else draws, eta.tolist(), decay.tolist())
+        y = y.tolist() if k == 1 or problem.is_sparse else y
+        hits = hits.tolist() if k == 1 else hits
+        fixed = (radius, power, refresh, state, v, u, hits)
+
+    for count in sorted({0, n_iter} | wanted_w | wanted_sum):
+        start = time.perf_counter()
+        if count > done:
+            with np.errstate(over="ignore", invalid="ignore"):
+                loop(X, y, *(part[done:count] for part in steps), done + 1, *fixed)
+        seconds, done = seconds + time.perf_counter() - start, count
+        if count in wanted_w:
+            kept[count], clock[count] = state[0] * v, seconds
+        if count in wanted_sum:
+            sums[count] = state[1] * v - u
+
+    w1 = np.zeros(problem.d)
+    recorded = counts.tolist()
+    trace = Trace(
+        problem=problem,
+        iteration=counts,
+        w=np.stack([kept[count] for count in recorded]),
+        w_average=None
+        if average is None
+        else np.stack([average_at(average, count, sums, w1) for count in recorded]),
+        seconds=np.array([clock[count] for count in recorded]),
+    )
+    return Run(
+        w=state[0] * v,
+        w_average=None if average is None else average_at(average, n_iter, sums, w1),
+        n_iter=n_iter,
+        trace=trace,
+        draws=draws[:, 0] if k == 1 else draws,
+        seconds=seconds,
+    )

@@ -1,0 +1,181 @@
+"""What every solver returns: the last iterate, an average, and the iterates that were kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, cast
+
+import numpy as np
+
+from .problem import FloatArray, HingeProblem, IntArray, check_count
+
+Average = Literal["uniform", "weighted", "suffix"]
+AVERAGES = ("uniform", "weighted", "suffix")
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """Hold the iterates kept by a solver, and evaluate the objective on them when asked.
+
+    Attributes
+    ----------
+    iteration : ndarray of int, shape (m,)
+        Number of steps taken when the iterate was kept; 0 means w_1.
+    w : ndarray, shape (m, d)
+        w_{s+1} for each count s in `iteration`.
+    w_average : ndarray, shape (m, d), or None
+        The run's average over w_1..w_s (at s = 0 it is w_1); None if none was asked for.
+    seconds : ndarray, shape (m,)
+        Time spent in the steps until then; keeping iterates is not counted.
+    """
+
+    problem: HingeProblem = field(repr=False)
+    iteration: IntArray
+    w: FloatArray = field(repr=False)
+    w_average: FloatArray | None = field(repr=False)
+    seconds: FloatArray = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.iteration)
+
+    @cached_property
+    def objective(self) -> FloatArray:
+        """Return P(w) for every kept iterate, shape (m,); evaluated at the first access."""
+        return cast(FloatArray, self.problem.objective(self.w))
+
+    @cached_property
+    def objective_average(self) -> FloatArray:
+        """Return P of every kept average, shape (m,); evaluated at the first access.
+
+        Raises
+        ------
+        AttributeError
+            If the run kept no average.
+        """
+        if self.w_average is None:
+            raise AttributeError("the run kept no average: ask the solver for average='uniform'")
+        return cast(FloatArray, self.problem.objective(self.w_average))
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """Hold the result of a solver.
+
+    Attributes
+    ----------
+    w : ndarray, shape (d,)
+        Last iterate w_{T+1}.
+    w_average : ndarray, shape (d,), or None
+        Average of w_1..w_T as asked for; it does not contain w_{T+1}.
+    n_iter : int
+        Number T of steps taken.
+    trace : Trace
+    draws : ndarray of int, shape (T,) or (T, k), or None
+        The examples used at each step, fit to be given back as `draws`; None if none were drawn.
+    seconds : float
+        Time spent in the steps, without drawing, keeping iterates or compiling.
+    """
+
+    w: FloatArray = field(repr=False)
+    w_average: FloatArray | None = field(repr=False)
+    n_iter: int
+    trace: Trace = field(repr=False)
+    draws: IntArray | None = field(repr=False)
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class DualRun(Run):
+    """Hold the result of a dual solver: a `Run` with its certificate.
+
+    Attributes
+    ----------
+    alpha : ndarray, shape (n,)
+        Dual variables in [0, 1], with w = w(alpha).
+    gap : float
+        P(w) - D(alpha) >= P(w) - P(w*), computed at the end from `alpha` alone.
+    """
+
+    alpha: FloatArray = field(repr=False)
+    gap: float
+
+
+def record_counts(record: None | int | Iterable[int], n_iter: int) -> IntArray:
+    """Return the sorted step counts at which a solver keeps its iterate.
+
+    Parameters
+    ----------
+    record : None, int or iterable of int
+        None keeps the last iterate alone; an integer keeps that many counts spaced evenly on a
+        log scale from 1 to n_iter (fewer where they coincide); an iterable names the counts.
+    n_iter : int
+
+    Raises
+    ------
+    ValueError
+        If a count is not an integer in 0..n_iter.
+    """
+    if record is None:
+        return np.array([n_iter], dtype=np.int64)
+    if isinstance(record, (int, np.integer)):
+        number = check_count(record, "record", 1)
+        if n_iter == 0 or number == 1:
+            return np.array([n_iter], dtype=np.int64)
+        return np.unique(np.rint(np.geomspace(1, n_iter, number)).astype(np.int64))
+    counts = np.asarray(record if isinstance(record, np.ndarray) else list(record))
+    if counts.ndim != 1 or counts.size == 0 or counts.dtype.kind not in "iu":
+        raise ValueError(
+            "record must be None, a number of iterates to keep, or a list of step counts; "
+            f"got {record!r}"
+        )
+    counts = np.unique(counts.astype(np.int64))
+    if counts[0] < 0 or counts[-1] > n_iter:
+        raise ValueError(
+            f"record must name step counts in 0..{n_iter}; they reach from {counts[0]} "
+            f"to {counts[-1]}"
+        )
+    return counts
+
+
+def check_average(average: str | None) -> Average | None:
+    """Return `average` after checking that it is None or one of `AVERAGES`."""
+    if average is not None and average not in AVERAGES:
+        raise ValueError(
+            f"average must be one of {', '.join(AVERAGES)}, or None for the last iterate alone; "
+            f"got {average!r}"
+        )
+    return cast("Average | None", average)
+
+
+def sum_counts(average: Average | None, counts: IntArray) -> IntArray:
+    """Return the step counts at which `average_at` needs the sum of the iterates."""
+    if average is None:
+        return counts[:0]
+    return np.union1d(counts, counts // 2) if average == "suffix" else counts
+
+
+def average_at(
+    average: Average, count: int, sums: Mapping[int, FloatArray], w1: FloatArray
+) -> FloatArray:
+    """Return the average over w_1..w_count.
+
+    Parameters
+    ----------
+    average : {"uniform", "weighted", "suffix"}
+        (1/s) sum w_t; 2/(s(s+1)) sum t w_t; or the uniform average of t = s//2 + 1..s.
+    count : int
+        s; for 0 the result is w_1.
+    sums : mapping
+        From step counts s to sum_{t<=s} q_t w_t with q_t = t if weighted, else 1.
+    w1 : ndarray, shape (d,)
+    """
+    if count == 0:
+        return w1.copy()
+    if average == "uniform":
+        return sums[count] / count
+    if average == "weighted":
+        return sums[count] * (2.0 / (count * (count + 1.0)))
+    half = count // 2
+    return (sums[count] - sums[half]) / (count - half)
