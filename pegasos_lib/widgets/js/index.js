@@ -1,11 +1,12 @@
 // The registry of figures, and how one is put on a page or into a live notebook.
 //
 // A figure is a module {kind, render({model, el})}; `model` is anywidget's, or pageModel's below.
+import * as margin from "./margin.js";
 import * as pegasos from "./pegasos.js";
 import { showError } from "./ui/dom.js";
 import { injectStyle } from "./ui/style.js";
 
-const FIGURES = new Map([pegasos].map((figure) => [figure.kind, figure]));
+const FIGURES = new Map([margin, pegasos].map((figure) => [figure.kind, figure]));
 
 /** anywidget's model interface over a plain object, for a page without a kernel. */
 export function pageModel(state) {
