@@ -61,7 +61,7 @@ def test_every_row_of_the_table_is_marked():
 
 
 def test_row_c_lambda(problem):
-    assert problem.C == pytest.approx(1 / (LAM * problem.n), rel=1e-15)
+    assert problem.C * LAM * problem.n == pytest.approx(1, rel=1e-15)
     assert 1 / (problem.C * problem.n) == pytest.approx(LAM, rel=1e-15)
 
 
