@@ -15,12 +15,15 @@ const golden = (name) => {
 };
 const problemOf = ({ X, y, lam, constant = 0 }) => engine.makeProblem(X, y, lam, { constant });
 
+// Equal to `tolerance` times the largest number of the array: an average of large iterates that cancel
+// is known no better.
 function assertClose(actual, expected, message, tolerance = 1e-10) {
   const a = typeof actual === "number" ? [actual] : Array.from(actual);
   const b = [expected].flat(Infinity);
+  const size = b.reduce((most, value) => Math.max(most, Math.abs(value)), 1);
   assert.equal(a.length, b.length, `${message}: length`);
   a.forEach((value, i) => {
-    const error = Math.abs(value - b[i]) / Math.max(1, Math.abs(b[i]));
+    const error = Math.abs(value - b[i]) / size;
     assert.ok(error <= tolerance, `${message}[${i}]: ${value}, library ${b[i]}, error ${error}`);
   });
 }
@@ -147,6 +150,12 @@ test("a margin of exactly 1 is no hit", () => {
   const problem = engine.makeProblem([[1, 0]], [1], 0.5);
   assert.deepEqual(Array.from(engine.subgradient(problem, [1, 0])), [0.5, 0]);
   assert.deepEqual(Array.from(engine.subgradient(problem, [1 - 1e-12, 0])), [0.5 * (1 - 1e-12) - 1, 0]);
+});
+
+test("a step from a margin of exactly 1 only shrinks, and the first step forgets w0 but for its hits", () => {
+  const problem = engine.makeProblem([[1, 0]], [1], 1);
+  assert.deepEqual(Array.from(engine.sgd(problem, { draws: [0, 0] })), [0, 0, 1, 0, 0.5, 0]);
+  assert.deepEqual(Array.from(engine.sgd(problem, { draws: [0], w0: [3, 4] })), [3, 4, 0, 0]);
 });
 
 test("projection leaves 0 at 0 and the inside of the ball alone", () => {
