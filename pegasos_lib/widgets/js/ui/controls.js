@@ -8,23 +8,26 @@ const digits = (value) => String(Number(value.toPrecision(3)));
 
 /**
  * A slider with a number beside it that takes any value in the range. `log`: decades are equally
- * long, and an arrow key moves by a twentieth of one.
+ * long, and an arrow key moves by a twentieth of one. `max` may be a function of no argument.
  */
 export function slider(fig, { key, label, min, max, step = 1, log = false, title, spoken = format }) {
   const id = uid();
   const to = log ? Math.log10 : Number;
   const from = log ? (position) => Number((10 ** position).toPrecision(3)) : Number;
-  const inside = (value) => Math.min(max, Math.max(min, value));
+  const most = typeof max === "function" ? max : () => max;
+  const inside = (value) => Math.min(most(), Math.max(min, value));
   const range = h("input", {
-    id, type: "range", ...KEYS, min: to(min), max: to(max), step: log ? 0.05 : step,
+    id, type: "range", ...KEYS, min: to(min), step: log ? 0.05 : step,
     on: { input: () => fig.set({ [key]: inside(from(Number(range.value))) }) },
   });
   const entry = h("input", {
-    type: "number", ...KEYS, "aria-label": `${label}, as a number`, min, max, step: log ? "any" : step,
+    type: "number", ...KEYS, "aria-label": `${label}, as a number`, min, step: log ? "any" : step,
     on: { change: () => (entry.value === "" ? show() : fig.set({ [key]: inside(Number(entry.value)) })) },
   });
   const show = () => {
     const value = fig.get(key);
+    range.max = to(most());
+    entry.max = most();
     range.value = to(value);
     range.setAttribute("aria-valuetext", spoken(value));
     if (entry !== entry.getRootNode().activeElement || Number(entry.value) !== value) entry.value = digits(value);

@@ -1,6 +1,7 @@
 import { button } from "./controls.js";
 import { h, showError } from "./dom.js";
 import { linkButton, stateFromHash } from "./link.js";
+import { injectStyle } from "./style.js";
 
 const REDRAW = "redraw";
 
@@ -10,15 +11,17 @@ const REDRAW = "redraw";
  * `defaults`: every input key and what it is when the page does not say. `clean(state)`: the same
  * keys with what cannot be (a bad link, an odd trait) put right. `draw(changed)`: draws everything
  * from `fig.get(key)`; `changed` is the Set of keys set since the last draw (null: draw it all).
- * Every draw leaves the performance measure "pegasos-figure:redraw" (`<kind>-figure:redraw`).
+ * `css` is the figure's own style. Every draw leaves the performance measure "pegasos-figure:redraw" (`<kind>-figure:redraw`).
  */
-export function createFigure({ model, el, kind, title, lead, defaults, clean, draw }) {
+export function createFigure({ model, el, kind, title, lead, css, defaults, clean, draw }) {
   const keys = Object.keys(defaults);
   const region = (name, attributes = {}) => h("div", { class: `pf-${name}`, ...attributes });
   const live = h("p", { class: "pf-live", role: "status", "aria-live": "polite" });
   const fig = {
     model, el, kind,
     panels: region("panels"),
+    playback: region("player"),
+    summary: region("summary"),
     controls: region("controls"),
     notes: region("notes"),
     toolbar: region("toolbar"),
@@ -79,6 +82,8 @@ export function createFigure({ model, el, kind, title, lead, defaults, clean, dr
     performance.measure(`${kind}-figure:${REDRAW}`, { start, end: performance.now() });
   };
   const schedule = () => { frame ||= requestAnimationFrame(() => fig.redraw()); };
+  /** Ask for a draw, when something outside the state changed. */
+  fig.redrawSoon = schedule;
 
   for (const key of keys) {
     const follow = () => {
@@ -106,8 +111,9 @@ export function createFigure({ model, el, kind, title, lead, defaults, clean, dr
     );
     if (title) fig.root.append(h("p", { class: "pf-title", text: title }));
     if (lead) fig.root.append(h("p", { class: "pf-lead", text: lead }));
-    fig.root.append(fig.panels, fig.controls, fig.notes, fig.toolbar, live);
+    fig.root.append(fig.panels, fig.playback, fig.summary, fig.controls, fig.notes, fig.toolbar, live);
     el.append(fig.root);
+    if (css) injectStyle(el, kind, css);
     const resize = new ResizeObserver(([entry]) => {
       const width = Math.round(entry.contentRect.width);
       if (width === fig.width || width === 0) return;

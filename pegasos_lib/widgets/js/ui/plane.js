@@ -3,7 +3,7 @@ import { scaleLinear, scaleLog } from "d3-scale";
 import { pointer, select } from "d3-selection";
 import { h, s, uid } from "./dom.js";
 
-const MARGIN = { top: 8, right: 10, bottom: 38, left: 46 };
+const MARGIN = { top: 8, right: 10, bottom: 38, left: 52 };
 const SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const power = (value) => {
   const exponent = Math.round(Math.log10(value));
@@ -65,11 +65,12 @@ export function plane(fig, { title, xLabel, yLabel, aspect = 1, equal = true, lo
     select(yAxis).call(ticks(axisLeft(y), y, log, p.height / 40));
   };
 
-  /** Take the container's width; true when it changed. */
-  p.resize = () => {
+  /** Take the container's width, and a new aspect when the layout asks for one; true when the size changed. */
+  p.resize = (ratio = aspect) => {
     const width = Math.max(220, el.clientWidth || 320);
-    if (width === outer) return false;
+    if (width === outer && ratio === aspect) return false;
     outer = width;
+    aspect = ratio;
     p.width = width - MARGIN.left - MARGIN.right;
     p.height = Math.round(p.width * aspect);
     const height = p.height + MARGIN.top + MARGIN.bottom;
@@ -82,7 +83,7 @@ export function plane(fig, { title, xLabel, yLabel, aspect = 1, equal = true, lo
     }
     xAxis.setAttribute("transform", `translate(0,${p.height})`);
     xText.setAttribute("transform", `translate(${p.width / 2},${p.height + 33})`);
-    yText.setAttribute("transform", `translate(${-MARGIN.left + 12},${p.height / 2}) rotate(-90)`);
+    yText.setAttribute("transform", `translate(${-MARGIN.left + 11},${p.height / 2}) rotate(-90)`);
     fit();
     return true;
   };

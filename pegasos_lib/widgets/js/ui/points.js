@@ -154,7 +154,8 @@ export function editablePoints(fig, plane, { limit = 200, describe = () => "" })
     const node = s("g", { class: "pf-point", role: "button", tabindex: -1, ...KEYS, on: {
       keydown: (event) => onKey(event, node),
       focus: () => { if (chosen !== index(node)) choose(index(node)); node.setAttribute("aria-label", text(index(node))); },
-    } }, s("circle", { class: "pf-hit" }), s("circle", { class: "pf-ring", r: 10 }), s("path", { class: "pf-dot" }));
+    } }, s("circle", { class: "pf-hit" }), s("circle", { class: "pf-ring", r: 10 }), s("path", { class: "pf-dot" }),
+    s("circle", { class: "pf-core", r: 2.2 }));
     return node;
   }).call(dragging);
 
@@ -183,7 +184,7 @@ export function editablePoints(fig, plane, { limit = 200, describe = () => "" })
         if (this.getAttribute("class") !== classes) this.setAttribute("class", classes);
         if (this.label !== y[i]) {
           this.label = y[i];
-          this.lastChild.setAttribute("d", SHAPES[y[i]]);
+          this.querySelector(".pf-dot").setAttribute("d", SHAPES[y[i]]);
         }
         const tabindex = i === stop ? "0" : "-1";
         if (this.getAttribute("tabindex") !== tabindex) this.setAttribute("tabindex", tabindex);
