@@ -1,7 +1,7 @@
 // The margin figure: points, w and lambda to move; margins, hinge losses and the two terms to see.
 import { objectiveBar } from "./margin/bar.js";
 import {
-  DATA, LAM, REACH, TASKS, derive, minimum, nearestKink, snapToKink, stepDown,
+  DATA, LAM, REACH, TASKS, derive, minimum, nearestKink, snapToKink, stepDown, tiny,
 } from "./margin/derive.js";
 import { hingePanel } from "./margin/hinge.js";
 import { scene } from "./margin/scene.js";
@@ -14,11 +14,20 @@ import {
 export const kind = "margin";
 
 const EXTENTS = [2, 4, 8, 16];
+const OWN = "own";
+const MANY = 40;
 const DATA_NAMES = [
   ["separable", "Separable"], ["narrow-gap", "Separable, narrow gap"], ["overlapping", "Not separable"],
   ["off-origin", "Away from the origin"], ["nine-and-one", "Nine and one"],
+  ...PRESETS.filter(([name]) => !DATA[name]).map(([name, text]) => [name, `${text} (${MANY} points)`]),
+  [OWN, "Your own"],
 ];
-const MANY = 40;
+const dataSet = (name) => DATA[name] ?? { ...presetPoints(name, MANY), extent: 4 };
+const sameData = new Map(); // from the points as text to the name of the data set
+for (const [name] of DATA_NAMES.slice(0, -1)) {
+  const { X, y } = dataSet(name);
+  sameData.set(JSON.stringify([X, y]), name);
+}
 
 const defaults = {
   X: DATA.separable.X, y: DATA.separable.y, lam: 0.1, w: [0.3, 0.7], constant: false, selected: 1, extent: 4, reveal: false,
@@ -55,18 +64,20 @@ const virtual = (fig, values) => ({
 export function render({ model, el }) {
   let now = null;
   let guess = null; // {w, problem} of the reader when the minimum was asked for
-  let moving = 0;
+  let moving = 0; // the frame that the gliding w waits for
+  const said = h("span", { class: "pf-said", role: "status" });
 
   const fig = createFigure({
-    model, el, kind, defaults, clean, draw,
+    model, el, kind, css, defaults, clean, draw,
     title: "Margins, hinge losses and the SVM objective",
     lead: "Drag the points or the tip of w. The red lines are the losses: how far each point still is from its own "
       + "margin line, in units of 1/‖w‖.",
   });
-  fig.root.append(h("style", { text: css }));
   const w = () => fig.get("w");
   const setW = (next) => {
     cancelAnimationFrame(moving);
+    moving = 0;
+    said.textContent = "";
     fig.set({ w: Array.from(next) });
   };
 
@@ -118,7 +129,6 @@ export function render({ model, el }) {
   const bar = objectiveBar();
   const numbers = readout("What is shown, in numbers");
   const kinkText = h("p", { class: "pm-kinks" });
-  fig.panels.append(h("div", { class: "pm-wide" }, data.el, points.toolbar), h("div", { class: "pm-side" }, bar.el, hinge.el));
 
   // --- controls
   const polar = (length, degrees) => {
@@ -131,6 +141,12 @@ export function render({ model, el }) {
     get: () => tidy(w()[j] ?? 0),
     set: (value) => setW(w().map((old, k) => (k === j ? value : old))),
   });
+  let dataSeen = {};
+  const nameOfData = () => {
+    const { X, y } = fig.state();
+    if (X !== dataSeen.X || y !== dataSeen.y) dataSeen = { X, y, name: sameData.get(JSON.stringify([X, y])) ?? OWN };
+    return dataSeen.name;
+  };
   const row = (j) => ({
     get: () => fig.get("X")[fig.get("selected")][j],
     set: (value) => fig.set({ X: fig.get("X").map((x, i) => (i === fig.get("selected") ? x.map((old, k) => (k === j ? value : old)) : x)) }),
@@ -155,8 +171,9 @@ export function render({ model, el }) {
   });
 
   const load = (name) => {
-    const { extent = 4, ...points } = DATA[name] ?? presetPoints(name, MANY);
-    fig.set({ ...points, extent, selected: 0 });
+    if (name === OWN) return fig.redraw();
+    const { extent, ...points } = dataSet(name);
+    return fig.set({ ...points, extent, selected: 0 });
   };
   const snap = (i) => {
     const snapped = i < 0 ? null : snapToKink(derive(fig.state()), w(), i);
@@ -172,12 +189,11 @@ export function render({ model, el }) {
       const part = reducedMotion() ? 1 : Math.min(1, Math.max(0, (time - start) / 450));
       const eased = part * part * (3 - 2 * part);
       fig.set({ w: part === 1 ? Array.from(to) : from.map((x, j) => x + eased * (to[j] - x)) });
-      if (part < 1) moving = requestAnimationFrame(move);
+      moving = part < 1 ? requestAnimationFrame(move) : 0;
     };
     moving = requestAnimationFrame(move);
   };
   fig.onDispose(() => cancelAnimationFrame(moving));
-  const said = h("span", { class: "pf-said", role: "status" });
   const descend = () => {
     const step = stepDown(derive(fig.state()), w());
     said.textContent = step ? `Step of length η = ${format(step.eta)} along −g.`
@@ -193,38 +209,40 @@ export function render({ model, el }) {
   const compareButton = button(fig, { label: "Compare with the minimum", kind: "pf-primary", onClick: compare });
 
   const w3 = slider(also, { key: "w3", label: "w₃ (constant)", min: -10, max: 10, step: 0.05, title: "The weight of the constant feature" });
-  const dataName = select(fig, {
-    label: "Data", value: "separable", options: [...DATA_NAMES, ...PRESETS.filter(([name]) => name !== "separable" && !DATA[name])], onChange: load,
-  });
+  const dataName = select(virtual(fig, { data: { get: nameOfData, set: load } }), { key: "data", label: "Data", options: DATA_NAMES });
   const view = select(virtual(fig, {
     extent: { get: () => String(fig.get("extent")), set: (value) => fig.set({ extent: Number(value) }) },
   }), { key: "extent", label: "View", options: EXTENTS.map((e) => [String(e), `−${e} to ${e}`]) });
-  fig.controls.append(
-    group("Regularisation",
-      slider(fig, { key: "lam", label: "λ", ...LAM, log: true, title: "The weight of the norm term" }),
-      number(also, { key: "C", label: "C = 1/(λn)", min: 1e-6, max: 1e6, step: "any", title: "The same choice in the other form of the problem" }),
-      toggle(fig, { key: "constant", label: "Constant feature: x₃ = 1", title: "Stands for an intercept; its weight w₃ is in the norm too" })),
-    group("The weight vector w",
-      slider(also, { key: "angle", label: "angle (degrees)", min: -180, max: 180, step: 1 }),
-      slider(also, { key: "length", label: "length", min: 0, max: 10, step: 0.01 }),
-      number(also, { key: "w1", label: "w₁", min: -REACH, max: REACH, step: "any" }),
-      number(also, { key: "w2", label: "w₂", min: -REACH, max: REACH, step: "any" }),
-      w3),
-    group("The data", dataName, view,
-      number(also, { key: "x1", label: "selected x₁", min: -16, max: 16, step: "any" }),
-      number(also, { key: "x2", label: "selected x₂", min: -16, max: 16, step: "any" })),
-  );
-  const actions = h("div", { class: "pf-buttons" },
-    compareButton,
+  const compareBox = h("div", { class: "pf-buttons" }, compareButton,
     button(fig, { label: "Go to the minimum", title: "Move w to the minimiser of P", onClick: () => {
       fig.set({ reveal: true });
       glide(minimum(fig.state()).w);
-    } }),
+    } }));
+  const moves = h("div", { class: "pf-buttons" },
     button(fig, { label: "Step against the subgradient", title: "One step along −g, halved until P falls", onClick: descend }),
+    said);
+  const snaps = h("div", { class: "pf-buttons" },
     button(fig, { label: "Snap to its kink", title: "The nearest w at which the selected point has margin 1", onClick: () => snap(fig.get("selected")) }),
     button(fig, { label: "Snap to the nearest kink", title: "The nearest w at which some point has margin 1",
-      onClick: () => snap(nearestKink(derive(fig.state()))) }),
-    said);
+      onClick: () => snap(nearestKink(derive(fig.state()))) }));
+
+  fig.controls.classList.add("pm-controls");
+  fig.controls.append(
+    h("div", { class: "pm-side" },
+      group("Regularisation",
+        slider(fig, { key: "lam", label: "λ", ...LAM, log: true, title: "The weight of the norm term" }),
+        number(also, { key: "C", label: "C = 1/(λn)", min: 1e-6, max: 1e6, step: "any", title: "The same choice in the other form of the problem" }),
+        toggle(fig, { key: "constant", label: "Constant feature: x₃ = 1", title: "Stands for an intercept; its weight w₃ is in the norm too" })),
+      group("The data", dataName, view,
+        number(also, { key: "x1", label: "selected x₁", min: -16, max: 16, step: "any" }),
+        number(also, { key: "x2", label: "selected x₂", min: -16, max: 16, step: "any" }))),
+    group("The weight vector w",
+      slider(also, { key: "angle", label: "angle in °", min: -180, max: 180, step: 1 }),
+      slider(also, { key: "length", label: "length", min: 0, max: 10, step: 0.01 }),
+      number(also, { key: "w1", label: "w₁", min: -REACH, max: REACH, step: "any" }),
+      number(also, { key: "w2", label: "w₂", min: -REACH, max: REACH, step: "any" }),
+      w3, moves, snaps),
+  );
 
   const body = h("tbody", {});
   const table = h("details", { class: "pm-table", on: { toggle: () => fillTable() } },
@@ -234,10 +252,15 @@ export function render({ model, el }) {
     if (!table.open) return;
     const { X, y } = fig.state();
     body.replaceChildren(...X.map(([a, b], i) => h("tr", {},
-      ...[i + 1, signed(y[i]), format(a), format(b), format(now.margins[i]), format(now.losses[i])].map((text) => h("td", { text: String(text) })))));
+      ...[i + 1, signed(y[i]), format(a), format(b), format(now.margins[i]), format(tiny(now.losses[i]))].map((text) => h("td", { text: String(text) })))));
   }
   const goals = tasks(fig, TASKS.map(({ id, text, hint, check }) => ({ id, text, hint, check: () => check(fig.state(), now) })));
-  fig.notes.append(actions, numbers.el, kinkText, table, goals);
+  fig.panels.classList.add("pm-panels");
+  fig.panels.append(
+    h("div", { class: "pm-side" }, data.el, points.toolbar, numbers.el),
+    h("div", { class: "pm-side" }, bar.el, compareBox, hinge.el, kinkText),
+  );
+  fig.notes.append(table, goals);
 
   // --- drawing
   function placeArrow(state) {
@@ -277,7 +300,7 @@ export function render({ model, el }) {
   const list = (indices) => indices.map((i) => i + 1).join(", ");
   function sayKinks(state, atMinimum) {
     const many = now.kinks.length > 1;
-    const gradient = `(${Array.from(now.subgradient, format).join(", ")})`;
+    const gradient = `(${Array.from(now.subgradient, (x) => format(tiny(x))).join(", ")})`;
     kinkText.textContent = now.kinks.length === 0
       ? `No margin equals 1: P is differentiable at this w, with gradient ${gradient}.`
       : `Point${many ? "s" : ""} ${list(now.kinks)} ${many ? "have" : "has"} margin 1: P is not differentiable at this w. `
@@ -302,18 +325,17 @@ export function render({ model, el }) {
     const n = state.y.length;
     const violations = Array.from(now.margins).filter((m) => m < 1).length;
     numbers.update([
-      ["λ", format(state.lam)], ["C = 1/(λn)", format(1 / (state.lam * n))], ["points n", String(n)],
-      ["length ‖w‖", format(now.norm)], ["margin lines at", `${format(1 / Math.hypot(state.w[0], state.w[1]))} from the line`],
-      ["on the wrong side", `${now.errors} of ${n}`], ["with a loss", `${violations} of ${n}`],
-      ["least margin", format(Math.min(...now.margins))], ["P(w)", format(now.value)],
-      ["P(w*)", least ? format(least.value) : "hidden"], ["w*", least ? Array.from(least.w, format).join(", ") : "hidden"],
+      ["wrong side", `${now.errors} of ${n}`], ["with a loss", `${violations} of ${n}`],
+      ["least margin", format(Math.min(...now.margins))], ["length ‖w‖", format(now.norm)],
+      ["line to margin line", format(1 / Math.hypot(state.w[0], state.w[1]))],
+      ["w*", least ? `(${Array.from(least.w, format).join(", ")})` : "hidden"],
     ]);
     sayKinks(state, least !== null && now.value - least.value <= 1e-9);
     fillTable();
     data.describe(`${n} points, ${now.errors} on the wrong side, ${violations} with a loss`);
     fig.announce(`P is ${format(now.value)}: norm term ${format(now.terms.norm)}, hinge term ${format(now.terms.hinge)}. `
       + `${now.errors} of ${n} points on the wrong side.`);
-    fig.checkTasks();
+    if (!moving) fig.checkTasks(); // what w only passes on its way is not reached
   }
 
   return fig.start();

@@ -1,5 +1,6 @@
 // The two terms of the objective as one stacked bar, with the least value beside it.
 import { format, h } from "../ui.js";
+import { tiny } from "./derive.js";
 
 const ENDS = [0.02, 0.05, 0.1, 0.2, 0.5, 1.2, 2, 5, 10, 20, 50, 100, 1000, 1e4, 1e5, 1e6];
 
@@ -41,9 +42,10 @@ export function objectiveBar() {
         + `hinge term ${format(now.terms.hinge)}${best ? `, least value ${format(best.value)}` : ""}`);
       if (!best) leastText.textContent = "The least value P(w*) is hidden: place w where you think it is, then compare.";
       else {
-        const above = Math.max(0, now.value - best.value);
-        leastText.textContent = `Least value P(w*) = ${format(best.value)} (the mark); your w is ${format(above)} above it.`
-          + (guess === null ? "" : ` Your guess was ${format(Math.max(0, guess - best.value))} above.`);
+        const above = (value) => `${format(Math.max(0, tiny(value - best.value)))} above it`;
+        const still = guess !== null && guess === now.value;
+        leastText.textContent = `Least value P(w*) = ${format(best.value)} (the mark); your ${still ? "guess" : "w"} is ${above(now.value)}.`
+          + (guess === null || still ? "" : ` Your guess was ${above(guess)}.`);
       }
     },
   };

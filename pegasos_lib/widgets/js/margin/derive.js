@@ -36,6 +36,9 @@ export const DATA = {
   "nine-and-one": { ...NINE_AND_ONE, extent: 8 },
 };
 
+/** 0 where only rounding speaks. */
+export const tiny = (value) => (Math.abs(value) < 1e-9 ? 0 : value);
+
 const norm = (w) => Math.hypot(...w);
 export const problemOf = ({ X, y, lam, constant }) => engine.makeProblem(X, y, lam, { constant: constant ? 1 : 0 });
 

@@ -18,12 +18,11 @@ export function hingePanel(fig) {
   const curve = make("path", { class: "pm-hinge" });
   const kinkLine = make("path", { class: "pm-kink-line" });
   const kink = make("circle", { class: "pm-kink", r: 4.5 });
-  const hingeLabel = make("text", { class: "pf-mark-label", "text-anchor": "end", text: "hinge: max(0, 1 − m)" });
-  const zeroOneLabel = make("text", { class: "pf-mark-label", text: "0–1" });
-  const kinkLabel = make("text", { class: "pf-mark-label", text: "kink, m = 1" });
+  const hingeLabel = make("text", { class: "pf-mark-label", text: "max(0, 1 − m)" });
+  const zeroOneLabel = make("text", { class: "pf-mark-label", text: "0–1 loss" });
+  const kinkLabel = make("text", { class: "pf-mark-label", "text-anchor": "end", text: "kink" });
   const drop = make("path", { class: "pm-drop" });
   const dots = panel.layer("dots");
-  panel.svg.classList.add("pm-still");
 
   const path = (...points) => `M${points.map(([m, l]) => `${panel.x(m).toFixed(2)},${panel.y(l).toFixed(2)}`).join("L")}`;
   const put = (node, m, l, dx, dy) => {
@@ -45,11 +44,8 @@ export function hingePanel(fig) {
       kinkLine.setAttribute("d", path([1, -0.06 * top], [1, top]));
       kink.setAttribute("cx", panel.x(1));
       kink.setAttribute("cy", panel.y(0));
-      put(kinkLabel, 1, top, 6, 16);
-      kinkLabel.setAttribute("text-anchor", "start");
-      hingeLabel.setAttribute("text-anchor", "start");
-      put(hingeLabel, low, (1 - low) * 0.62, 0, 0);
-      hingeLabel.setAttribute("x", panel.x(low + (1 - low) * 0.38) + 10);
+      put(kinkLabel, 1, top, -6, 16);
+      put(hingeLabel, 0.62 * low + 0.38, (1 - low) * 0.62, 10, 0);
       put(zeroOneLabel, low, 1, 6, -6);
       dots.selectAll("path").data(Array.from(now.margins)).join((enter) => enter.append("path"))
         .attr("class", (_, i) => `pm-dot ${y[i] > 0 ? "is-plus" : "is-minus"}${i === selected ? " is-selected" : ""}`)

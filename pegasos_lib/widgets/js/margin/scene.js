@@ -56,6 +56,19 @@ export function scene(plane) {
     node.textContent = text;
   };
 
+  // "×9" beside points that lie on each other.
+  const counts = plane.layer("labels").append("g");
+  function countLabels(X, y) {
+    const many = new Map();
+    X.forEach(([p, q], i) => {
+      const at = `${p},${q},${y[i]}`;
+      many.set(at, { p, q, times: (many.get(at)?.times ?? 0) + 1 });
+    });
+    counts.selectAll("text").data([...many.values()].filter(({ times }) => times > 1)).join("text")
+      .attr("class", "pf-mark-label pm-strong").attr("x", ({ p }) => plane.x(p) + 9).attr("y", ({ q }) => plane.y(q) + 16)
+      .text(({ times }) => `×${times}`);
+  }
+
   /** Draw the state {X, y, w, constant, selected} whose numbers `now` are. */
   return function update({ X, y, w, constant, selected }, now) {
     const [[x0, x1], [y0, y1]] = [plane.x.domain(), plane.y.domain()];
@@ -69,19 +82,22 @@ export function scene(plane) {
     minusSide.setAttribute("d", shown ? polygon(halfPlane(box, -a, -b, -c)) : all === minusSide ? polygon(box) : "");
     band.setAttribute("d", shown ? polygon(halfPlane(halfPlane(box, a, b, c + 1), -a, -b, 1 - c)) : "");
 
-    // Labels stand where a line leaves a slightly smaller box, unless the lines are too near to tell apart.
+    // Labels stand where a line leaves a slightly smaller box: at its upper end for the decision line, at
+    // their lower ends for the margin lines, unless these are too near to tell apart.
     const unit = Math.abs(plane.x(1) - plane.x(0));
     const pad = 20 / unit;
-    const inner = [[x0 + 2.2 * pad, y0 + pad], [x1 - 2.2 * pad, y0 + pad], [x1 - 2.2 * pad, y1 - pad], [x0 + 2.2 * pad, y1 - pad]];
+    const inner = [[x0 + 2 * pad, y0 + pad], [x1 - 2 * pad, y0 + pad], [x1 - 2 * pad, y1 - pad], [x0 + 2 * pad, y1 - pad]];
+    const apart = Math.abs(a) > Math.abs(b) ? (2 * unit) / Math.abs(a) > 90 : (2 * unit) / Math.abs(b) > 36;
     lines.forEach(({ level, node }, k) => {
       const ends = shown && cut(box, a, b, c - level);
       node.setAttribute("d", ends ? segment(...ends) : "");
       const inside = ends && cut(inner, a, b, c - level);
-      const clear = level === 0 || unit / length > 26;
-      if (!inside || !clear) return put(lineLabels[k], 0, 0, "");
-      const [p, q] = inside;
-      const end = Math.abs(p[1] - q[1]) > 1e-9 ? (p[1] > q[1] ? p : q) : p;
-      return put(lineLabels[k], plane.x(end[0]), plane.y(end[1]), level < 0 ? "−1" : level > 0 ? "+1" : "⟨w,x⟩ = 0");
+      if (!inside || (level !== 0 && !apart)) return put(lineLabels[k], 0, 0, "");
+      const [low, high] = inside.sort(([p0, p1], [q0, q1]) => p1 - q1 || p0 - q0);
+      const end = level === 0 ? high : low;
+      const text = level < 0 ? "⟨w, x⟩ = −1" : level > 0 ? "⟨w, x⟩ = 1" : "⟨w, x⟩ = 0";
+      // Beside its line, on the side that w points to; a text is wider than high.
+      return put(lineLabels[k], plane.x(end[0]) + (40 * a) / length, plane.y(end[1]) - (11 * b) / length, text);
     });
 
     let paths = "";
@@ -92,6 +108,7 @@ export function scene(plane) {
       });
     }
     losses.setAttribute("d", paths);
+    countLabels(X, y);
 
     const point = X[selected];
     const score = point && shown ? a * point[0] + b * point[1] + c : 0;
