@@ -24,7 +24,7 @@ from .problem import HingeProblem, read_only
 
 # The running sum of the iterates loses digits in proportion to how far the scale has fallen.
 _LEAST_SCALE, _LEAST_SCALE_AVERAGING, _GREATEST_SCALE = 1e-100, 1e-4, 1e100
-_PREFETCH = 4  # steps ahead
+_PREFETCH = 2  # steps ahead
 
 _jit: ContextVar[bool | None] = ContextVar("pegasos_jit", default=None)
 
@@ -201,15 +201,20 @@ def add_row(X: Any, i: int, c: float, v: Any, square: float, wanted: bool) -> fl
 def find_hits(X: Any, y: Any, batch: Any, s: float, v: Any, hits: Any) -> int:
     """Put the examples of the batch with y_i <s v, x_i> < 1 first in `hits`; return how many."""
     if len(batch) == 1 or isinstance(X, tuple):
-        count = 0
-        for i in batch:
-            if s * y[i] * row_dot(X, i, v) < 1.0:
-                hits[count] = i
-                count += 1
-        return count
+        return test_each(X, y, batch, s, v, hits)
     violators = batch[s * y[batch] * (X[batch] @ v) < 1.0]
     hits[: len(violators)] = violators
     return len(violators)
+
+
+def test_each(X: Any, y: Any, batch: Any, s: float, v: Any, hits: Any) -> int:
+    """Find the hits one example after the other, which is how compiled code does it too."""
+    count = 0
+    for i in batch:
+        if s * y[i] * row_dot(X, i, v) < 1.0:
+            hits[count] = i
+            count += 1
+    return count
 
 
 def squared_norm(v: Any) -> float:
@@ -225,10 +230,11 @@ def prefetch(X: Any, draws: Any, j: int) -> None:
 def _compiled() -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Register the compiled row operations, and return the compiled loops."""
     import numba
-    from numba.extending import overload
+    from llvmlite import ir  # type: ignore[import-untyped]
+    from numba.extending import intrinsic, overload
 
     # Sums in any order, but infinities and NaN as IEEE has them: a diverging run must show.
-    loose = {"fastmath": {"reassoc", "contract", "nsz"}}
+    loose: Any = {"fastmath": {"reassoc", "contract", "nsz"}}
 
     def dense_dot(X: Any, i: int, v: Any) -> float:
         total = 0.0
@@ -271,16 +277,38 @@ def _compiled() -> tuple[Callable[..., Any], Callable[..., Any]]:
             total += v[j] * v[j]
         return total
 
-    def hits_of(X: Any, y: Any, batch: Any, s: float, v: Any, hits: Any) -> int:
-        count = 0
-        for i in batch:
-            if s * y[i] * row_dot(X, i, v) < 1.0:
-                hits[count] = i
-                count += 1
-        return count
+    def touch_line(typing: Any, array: Any, place: Any) -> Any:
+        """Prefetch the cache line of the element at a flat place."""
 
-    def nothing(X: Any, draws: Any, j: int) -> None:
-        pass
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            base = context.make_array(signature.args[0])(context, builder, args[0]).data
+            pointer = builder.bitcast(builder.gep(base, [args[1]]), ir.IntType(8).as_pointer())
+            flag = ir.IntType(32)
+            kind = ir.FunctionType(ir.VoidType(), (pointer.type, flag, flag, flag))
+            function = builder.module.declare_intrinsic("llvm.prefetch", (), kind)
+            # For reading, to be kept in all caches, data.
+            builder.call(function, [pointer, flag(0), flag(3), flag(1)])
+            return context.get_dummy_value()
+
+        return numba.void(array, numba.types.intp), generate
+
+    touch: Any = intrinsic(touch_line)
+
+    def dense_prefetch(X: Any, draws: Any, j: int) -> None:
+        if j < len(draws):
+            start = draws[j, 0] * X.shape[1]
+            for place in range(start, start + X.shape[1], 8):
+                touch(X, place)
+
+    def csr_prefetch(X: Any, draws: Any, j: int) -> None:
+        data, indices, indptr = X
+        if j + _PREFETCH < len(draws):
+            touch(indptr, draws[j + _PREFETCH, 0])
+        if j < len(draws):
+            i = draws[j, 0]
+            for place in range(indptr[i], indptr[i + 1], 8):
+                touch(data, place)
+                touch(indices, place)
 
     def replace(
         name: Callable[..., Any], dense: Callable[..., Any], csr: Callable[..., Any]
@@ -296,19 +324,19 @@ def _compiled() -> tuple[Callable[..., Any], Callable[..., Any]]:
 
     replace(row_dot, dense_dot, csr_dot)
     replace(add_row, dense_add, csr_add)
-    replace(find_hits, hits_of, hits_of)
+    replace(find_hits, test_each, test_each)
     replace(squared_norm, norm, norm)
-    replace(prefetch, nothing, nothing)
+    replace(prefetch, dense_prefetch, csr_prefetch)
     return _cached_njit(take_steps), _cached_njit(take_sweeps)
 
 
-def _cached_njit(loop: Callable[..., Any]) -> Callable[..., Any]:
+def _cached_njit(loop: Callable[..., Any]) -> Any:
     import numba
 
     try:
-        return numba.njit(cache=True)(loop)  # type: ignore[no-any-return]
+        return numba.njit(cache=True)(loop)
     except RuntimeError:  # no folder to keep the compiled code in
-        return numba.njit(loop)  # type: ignore[no-any-return]
+        return numba.njit(loop)
 
 
 def steps_loop() -> Callable[..., None]:

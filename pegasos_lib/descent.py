@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from .online import check_radius
 from .problem import FloatArray, HingeProblem, check_count
 from .projections import project_l2_ball
-from .run import Average, Run, Trace, average_at, check_average, record_counts, sum_counts
+from .run import Average, Recorder, Run
 from .steps import StepRule, make_step
 
 
@@ -23,7 +23,7 @@ def subgradient_descent(
     step: StepRule | str = "pegasos",
     project: bool | float = False,
     average: Average | None = "uniform",
-    record: None | int | Iterable[int] = None,
+    record: int | Iterable[int] | None = None,
     w0: ArrayLike | None = None,
 ) -> Run:
     """Minimise P by projected subgradient descent on all n examples; nothing is random.
@@ -61,49 +61,24 @@ def subgradient_descent(
     """
     n_iter = check_count(n_iter, "n_iter", 0)
     rule, radius = make_step(step, problem.lam), check_radius(project, problem.lam)
-    average, counts = check_average(average), record_counts(record, n_iter)
+    recorder = Recorder(problem, n_iter, average, record)
     w1 = np.zeros(problem.d) if w0 is None else np.array(w0, dtype=float)
     if w1.shape != (problem.d,) or not np.isfinite(w1).all():
         raise ValueError(f"w0 must be a finite vector of shape ({problem.d},); got {w0!r}")
 
     t = np.arange(1, n_iter + 1)
     eta, decay = rule(t), rule.decay(t, problem.lam)
-    wanted_w = set(counts.tolist())
-    wanted_sum = set(sum_counts(average, np.union1d(counts, [n_iter])).tolist())
-    kept: dict[int, FloatArray] = {}
-    sums: dict[int, FloatArray] = {}
-    clock: dict[int, float] = {}
-    w, total, seconds = w1, np.zeros(problem.d), 0.0
-    for count in range(n_iter + 1):
+    w, total, seconds, done = w1, np.zeros(problem.d), 0.0, 0
+    for stop in recorder.stops:
         start = time.perf_counter()
-        if count:
+        for j in range(done, stop):
             if average is not None:
-                total = total + (count * w if average == "weighted" else w)
-            w = _step(problem, w, eta[count - 1], decay[count - 1], radius)
+                total += (j + 1) * w if average == "weighted" else w
+            w = _step(problem, w, eta[j], decay[j], radius)
         seconds += time.perf_counter() - start
-        if count in wanted_w:
-            kept[count], clock[count] = w.copy(), seconds
-        if count in wanted_sum:
-            sums[count] = total
-
-    recorded = counts.tolist()
-    trace = Trace(
-        problem=problem,
-        iteration=counts,
-        w=np.stack([kept[count] for count in recorded]),
-        w_average=None
-        if average is None
-        else np.stack([average_at(average, count, sums, w1) for count in recorded]),
-        seconds=np.array([clock[count] for count in recorded]),
-    )
-    return Run(
-        w=w.copy(),
-        w_average=None if average is None else average_at(average, n_iter, sums, w1),
-        n_iter=n_iter,
-        trace=trace,
-        draws=None,
-        seconds=seconds,
-    )
+        recorder.keep(stop, w, total, seconds)
+        done = stop
+    return recorder.run(w1, draws=None)
 
 
 def _step(

@@ -22,7 +22,7 @@ def sdca(
     n_epochs: int = 1000,
     gap: float = 1e-6,
     rng: Seed = 0,
-    record: None | int | Iterable[int] = None,
+    record: int | Iterable[int] | None = None,
 ) -> DualRun:
     """Maximise the dual D by exact steps in one alpha_i at a time, in a random order each epoch.
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from ._kernels import jit_enabled, rows_of, steps_loop
 from .problem import FloatArray, HingeProblem, IntArray, check_count, check_positive
-from .run import Average, Run, Trace, average_at, check_average, record_counts, sum_counts
+from .run import Average, Recorder, Run
 from .sampling import Sampling, Seed, check_batch_size, check_draws, draw_batches
 from .steps import InverseSqrt, PegasosStep, StepRule, make_step
 
@@ -27,7 +27,7 @@ def pegasos(
     sampling: Sampling = "iid",
     project: bool | float = True,
     average: Average | None = "uniform",
-    record: None | int | Iterable[int] = None,
+    record: int | Iterable[int] | None = None,
     draws: ArrayLike | None = None,
 ) -> Run:
     """Minimise P by Pegasos: stochastic subgradient steps of size 1/(lam t) from w_1 = 0.
@@ -101,7 +101,7 @@ def sgd(
     sampling: Sampling = "iid",
     project: bool | float = False,
     average: Average | None = "uniform",
-    record: None | int | Iterable[int] = None,
+    record: int | Iterable[int] | None = None,
     draws: ArrayLike | None = None,
 ) -> Run:
     """Minimise P by stochastic subgradient descent with any step rule, from w_1 = 0.
@@ -134,16 +134,14 @@ def sgd(
     n_iter = check_count(n_iter, "n_iter", 0)
     rule = make_step(step, problem.lam)
     radius = check_radius(project, problem.lam)
-    average = check_average(average)
-    counts = record_counts(record, n_iter)
+    recorder = Recorder(problem, n_iter, average, record)
     k = check_batch_size(batch_size, problem.n, replace, sampling)
     if draws is None:
         used = draw_batches(rng, problem.n, n_iter, k, replace, sampling).reshape(n_iter, k)
     else:
         used = check_draws(draws, problem.n, n_iter, k)
     t = np.arange(1, n_iter + 1)
-    eta, decay = rule(t), rule.decay(t, problem.lam)
-    return _run(problem, used, eta, decay, radius, average, counts)
+    return _run(recorder, used, rule(t), rule.decay(t, problem.lam), radius)
 
 
 def check_radius(project: bool | float, lam: float) -> float:
@@ -154,68 +152,34 @@ def check_radius(project: bool | float, lam: float) -> float:
 
 
 def _run(
-    problem: HingeProblem,
-    draws: IntArray,
-    eta: FloatArray,
-    decay: FloatArray,
-    radius: float,
-    average: Average | None,
-    counts: IntArray,
+    recorder: Recorder, draws: IntArray, eta: FloatArray, decay: FloatArray, radius: float
 ) -> Run:
-    """Run the kernel from one kept step count to the next."""
-    n_iter, k = draws.shape
-    wanted_w = set(counts.tolist())
-    wanted_sum = set(sum_counts(average, np.union1d(counts, [n_iter])).tolist())
-    v, u, hits = np.zeros(problem.d), np.zeros(problem.d), np.zeros(k, dtype=np.int64)
-    state = np.array([1.0, 0.0, 0.0, 0.0])
-    kept: dict[int, FloatArray] = {}
-    sums: dict[int, FloatArray] = {}
-    clock: dict[int, float] = {}
-    seconds, done = 0.0, 0
-
-    power = {None: -1, "uniform": 0, "suffix": 0, "weighted": 1}[average]
-    refresh = (
-        max(1, problem.d * problem.n // max(1, problem.X.nnz)) if problem.is_sparse else n_iter
-    )
-    loop, X, y = steps_loop(), rows_of(problem), problem.y
+    """Run the kernel from one stop of the recorder to the next."""
+    problem, k = recorder.problem, draws.shape[1]
+    power = {None: -1, "uniform": 0, "suffix": 0, "weighted": 1}[recorder.average]
+    v, u, state = np.zeros(problem.d), np.zeros(problem.d), np.array([1.0, 0.0, 0.0, 0.0])
+    # ||v||^2 costs O(d): for sparse rows it is computed afresh once as many numbers were added.
+    refresh = problem.d * problem.n // max(1, problem.X.nnz) if problem.is_sparse else len(draws)
+    loop, X = steps_loop(), rows_of(problem)
+    y: Any = problem.y
+    hits: Any = np.zeros(k, dtype=np.int64)
     steps: tuple[Any, Any, Any] = (draws, eta, decay)
-    fixed = (radius, power, refresh, state, v, u, hits)
     if jit_enabled():
-        loop(X, y, *(part[:0] for part in steps), 1, *fixed)  # compiles, outside the timing
+        empty = (part[:0] for part in steps)
+        loop(X, y, *empty, 1, radius, power, refresh, state, v, u, hits)  # compiles, untimed
     else:
         # Python numbers are quicker than NumPy's where they are used one by one.
         steps = (draws.tolist() if k == 1 else draws, eta.tolist(), decay.tolist())
-        y = y.tolist() if k == 1 or problem.is_sparse else y
-        hits = hits.tolist() if k == 1 else hits
-        fixed = (radius, power, refresh, state, v, u, hits)
+        y, hits = (y.tolist(), hits.tolist()) if k == 1 else (y, hits)
 
-    for count in sorted({0, n_iter} | wanted_w | wanted_sum):
+    seconds, done = 0.0, 0
+    for stop in recorder.stops:
+        parts = [part[done:stop] for part in steps]
         start = time.perf_counter()
-        if count > done:
-            with np.errstate(over="ignore", invalid="ignore"):
-                loop(X, y, *(part[done:count] for part in steps), done + 1, *fixed)
-        seconds, done = seconds + time.perf_counter() - start, count
-        if count in wanted_w:
-            kept[count], clock[count] = state[0] * v, seconds
-        if count in wanted_sum:
-            sums[count] = state[1] * v - u
-
-    w1 = np.zeros(problem.d)
-    recorded = counts.tolist()
-    trace = Trace(
-        problem=problem,
-        iteration=counts,
-        w=np.stack([kept[count] for count in recorded]),
-        w_average=None
-        if average is None
-        else np.stack([average_at(average, count, sums, w1) for count in recorded]),
-        seconds=np.array([clock[count] for count in recorded]),
-    )
-    return Run(
-        w=state[0] * v,
-        w_average=None if average is None else average_at(average, n_iter, sums, w1),
-        n_iter=n_iter,
-        trace=trace,
-        draws=draws[:, 0] if k == 1 else draws,
-        seconds=seconds,
-    )
+        # A step rule may make w overflow, and the run is to show it.
+        with np.errstate(over="ignore", invalid="ignore"):
+            loop(X, y, *parts, done + 1, radius, power, refresh, state, v, u, hits)
+        seconds += time.perf_counter() - start
+        recorder.keep(stop, state[0] * v, state[1] * v - u, seconds)
+        done = stop
+    return recorder.run(np.zeros(problem.d), draws[:, 0] if k == 1 else draws)

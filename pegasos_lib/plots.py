@@ -9,6 +9,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle
 from numpy.typing import ArrayLike
@@ -26,8 +27,8 @@ COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
 MARKERS = ("o", "s", "^", "D", "v", "P")
 _INK, _FAINT = "#222222", "#767676"
 
-STYLE: dict[str, Any] = {
-    "axes.prop_cycle": plt.cycler(color=COLOURS),
+STYLE: Any = {
+    "axes.prop_cycle": cycler(color=COLOURS),
     "axes.edgecolor": _FAINT,
     "axes.labelcolor": _INK,
     "axes.titlesize": 12,
@@ -83,33 +84,34 @@ def plot_data_2d(problem: HingeProblem, w: ArrayLike | None = None, ax: Axes | N
     for label, colour, marker in ((1.0, BLUE, "o"), (-1.0, VERMILION, "s")):
         mine = problem.y == label
         ax.scatter(
-            *X[mine].T, s=36, c=colour, marker=marker, label=f"y = {label:+.0f}", zorder=3,
-            edgecolors="white", linewidths=0.6,
+            X[mine, 0], X[mine, 1], s=36, c=colour, marker=marker, label=f"y = {label:+.0f}",
+            edgecolors="white", linewidths=0.6, zorder=3,
         )  # fmt: skip
     low, high = _limits(X)
     ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="$x_1$", ylabel="$x_2$")
     ax.set_aspect("equal", adjustable="box")
     if w is None:
-        return _legend(ax)
+        return _legend(ax, beside=True)
     w = np.asarray(w, dtype=float)
     margins = problem.margins(w)
     below, on = margins < 1.0 - 1e-6, np.abs(margins - 1.0) <= 1e-6
     for chosen, width, name in ((below, 1.6, "margin below 1"), (on, 0.8, "margin 1")):
         if chosen.any():
             ax.scatter(
-                *X[chosen].T, s=110, facecolors="none", edgecolors=_INK, linewidths=width,
-                label=name, zorder=2,
+                X[chosen, 0], X[chosen, 1], s=110, facecolors="none", edgecolors=_INK,
+                linewidths=width, label=name, zorder=2,
             )  # fmt: skip
     if w.any():
-        for score, line, name in ((0.0, "-", r"$\langle w, x\rangle = 0$"),
-                                  (1.0, "--", r"$\langle w, x\rangle = \pm 1$"),
-                                  (-1.0, "--", None)):  # fmt: skip
-            foot, along = w * (score / (w @ w)), np.array([-w[1], w[0]])
-            ax.axline(
-                tuple(foot), tuple(foot + along / np.linalg.norm(w)), linestyle=line, color=_INK,
-                linewidth=1.8 if score == 0.0 else 1.2, label=name, zorder=1,
+        along = np.array([-w[1], w[0]]) / np.linalg.norm(w)
+        for score in (0.0, 1.0, -1.0):
+            foot, dashed = w * (score / (w @ w)), score != 0.0
+            line = ax.axline(
+                tuple(foot), tuple(foot + along), linestyle="--" if dashed else "-", color=_INK,
+                linewidth=1.2 if dashed else 1.8, zorder=1,
             )  # fmt: skip
-    return _legend(ax)
+            if score >= 0.0:
+                line.set_label(r"$\langle w, x\rangle = $" + ("±1" if dashed else "0"))
+    return _legend(ax, beside=True)
 
 
 def plot_contours_2d(
@@ -175,7 +177,7 @@ def plot_contours_2d(
                 label="$w^*$")  # fmt: skip
     ax.set(xlim=limits[:2], ylim=limits[2:], xlabel="$w_1$", ylabel="$w_2$")
     ax.set_aspect("equal", adjustable="box")
-    return _legend(ax)
+    return _legend(ax, beside=True)
 
 
 def plot_traces(
@@ -284,7 +286,7 @@ def plot_digits(
 
 
 def plot_weights_image(w: ArrayLike, ax: Axes | None = None) -> Axes:
-    """Draw w (784,) as a 28 x 28 image: blue speaks for +1, orange for -1, white for neither.
+    """Draw w (784,) as a 28 x 28 image: violet speaks for +1, orange for -1, white for neither.
 
     Parameters
     ----------
@@ -324,8 +326,11 @@ def _limits(points: FloatArray) -> tuple[FloatArray, FloatArray]:
     return centre - half, centre + half
 
 
-def _legend(ax: Axes) -> Axes:
+def _legend(ax: Axes, *, beside: bool = False) -> Axes:
+    """Add the legend, `beside` the axes where it would hide points."""
     handles, labels = ax.get_legend_handles_labels()
-    if any(labels):
+    if labels and beside:
+        ax.legend(handles, labels, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    elif labels:
         ax.legend(handles, labels, loc="best")
     return ax

@@ -140,7 +140,7 @@ class HingeProblem:
         return float(share) if share.ndim == 0 else share
 
     def weights(self, alpha: ArrayLike) -> FloatArray:
-        """Return w(alpha) = (1/(lam n)) sum_i alpha_i y_i x_i, shape (d,), for alpha in [0, 1]^n."""
+        """Return w(alpha) = (1/(lam n)) sum_i alpha_i y_i x_i, for alpha in [0, 1]^n."""
         alpha = self._check_alpha(alpha)
         return cast(FloatArray, (self.X.T @ (alpha * self.y)) / (self.lam * self.n))
 

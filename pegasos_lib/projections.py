@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -46,7 +47,7 @@ def project_simplex(v: ArrayLike, total: float = 1.0) -> FloatArray:
     ordered = np.sort(shifted)[::-1]
     thresholds = (np.cumsum(ordered) - total) / np.arange(1, v.size + 1)
     last = int(np.flatnonzero(ordered > thresholds)[-1])
-    return np.maximum(shifted - thresholds[last], 0.0)
+    return cast(FloatArray, np.maximum(shifted - thresholds[last], 0.0))
 
 
 def project_l1_ball(w: ArrayLike, radius: float) -> FloatArray:
@@ -61,7 +62,7 @@ def project_l1_ball(w: ArrayLike, radius: float) -> FloatArray:
     size = np.abs(w)
     if float(size.sum()) <= radius:
         return w.copy()
-    return np.copysign(project_simplex(size, radius), w)
+    return cast(FloatArray, np.copysign(project_simplex(size, radius), w))
 
 
 def _check(w: ArrayLike) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, cast
@@ -102,7 +102,7 @@ class DualRun(Run):
     gap: float
 
 
-def record_counts(record: None | int | Iterable[int], n_iter: int) -> IntArray:
+def record_counts(record: int | Iterable[int] | None, n_iter: int) -> IntArray:
     """Return the sorted step counts at which a solver keeps its iterate.
 
     Parameters
@@ -149,33 +149,74 @@ def check_average(average: str | None) -> Average | None:
     return cast("Average | None", average)
 
 
-def sum_counts(average: Average | None, counts: IntArray) -> IntArray:
-    """Return the step counts at which `average_at` needs the sum of the iterates."""
-    if average is None:
-        return counts[:0]
-    return np.union1d(counts, counts // 2) if average == "suffix" else counts
+class Recorder:
+    """Collect what a solver keeps on its way, and make its `Run` of it.
 
-
-def average_at(
-    average: Average, count: int, sums: Mapping[int, FloatArray], w1: FloatArray
-) -> FloatArray:
-    """Return the average over w_1..w_count.
+    A solver calls `keep` at every count of `stops`, with the iterate and the running sum
+    sum_{t<=s} q_t w_t, where q_t = t for the "weighted" average and 1 otherwise.
 
     Parameters
     ----------
-    average : {"uniform", "weighted", "suffix"}
-        (1/s) sum w_t; 2/(s(s+1)) sum t w_t; or the uniform average of t = s//2 + 1..s.
-    count : int
-        s; for 0 the result is w_1.
-    sums : mapping
-        From step counts s to sum_{t<=s} q_t w_t with q_t = t if weighted, else 1.
-    w1 : ndarray, shape (d,)
+    problem : HingeProblem
+    n_iter : int
+    average : {"uniform", "weighted", "suffix"} or None
+    record : see `record_counts`
+
+    Attributes
+    ----------
+    stops : list of int
+        Sorted step counts at which something is kept; n_iter is the last.
     """
-    if count == 0:
-        return w1.copy()
-    if average == "uniform":
-        return sums[count] / count
-    if average == "weighted":
-        return sums[count] * (2.0 / (count * (count + 1.0)))
-    half = count // 2
-    return (sums[count] - sums[half]) / (count - half)
+
+    def __init__(
+        self,
+        problem: HingeProblem,
+        n_iter: int,
+        average: str | None,
+        record: int | Iterable[int] | None,
+    ) -> None:
+        self.problem, self.n_iter = problem, n_iter
+        self.average = check_average(average)
+        self._counts: list[int] = record_counts(record, n_iter).tolist()
+        self._ends = {*self._counts, n_iter}
+        # The last half of s steps is a difference of two sums.
+        self._halves = {s // 2 for s in self._ends} if average == "suffix" else set()
+        self.stops = sorted(self._ends | self._halves)
+        self._w: dict[int, FloatArray] = {}
+        self._sums: dict[int, FloatArray] = {}
+        self._seconds: dict[int, float] = {}
+
+    def keep(self, count: int, w: FloatArray, total: FloatArray, seconds: float) -> None:
+        """Keep copies of the iterate w_{count+1} and of the running sum over w_1..w_count."""
+        if count in self._ends:
+            self._w[count], self._seconds[count] = w.copy(), seconds
+        if self.average is not None:
+            self._sums[count] = total.copy()
+
+    def run(self, w1: FloatArray, draws: IntArray | None) -> Run:
+        """Return the finished run."""
+        averages = {s: self._average(s, w1) for s in self._ends} if self.average else {}
+        trace = Trace(
+            problem=self.problem,
+            iteration=np.array(self._counts, dtype=np.int64),
+            w=np.stack([self._w[s] for s in self._counts]),
+            w_average=np.stack([averages[s] for s in self._counts]) if averages else None,
+            seconds=np.array([self._seconds[s] for s in self._counts]),
+        )
+        return Run(
+            w=self._w[self.n_iter],
+            w_average=averages.get(self.n_iter),
+            n_iter=self.n_iter,
+            trace=trace,
+            draws=draws,
+            seconds=self._seconds[self.n_iter],
+        )
+
+    def _average(self, s: int, w1: FloatArray) -> FloatArray:
+        if s == 0:
+            return w1.copy()
+        if self.average == "weighted":
+            return self._sums[s] * (2.0 / (s * (s + 1.0)))
+        if self.average == "suffix":
+            return (self._sums[s] - self._sums[s // 2]) / (s - s // 2)
+        return self._sums[s] / s

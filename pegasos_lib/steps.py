@@ -37,6 +37,7 @@ class PegasosStep(StepRule):
         check_positive(self.lam, "lam")
 
     def __call__(self, t: ArrayLike) -> FloatArray:
+        """Return eta_t for step numbers t >= 1."""
         return 1.0 / (self.lam * _steps(t))
 
     def decay(self, t: ArrayLike, lam: float) -> FloatArray:
@@ -59,6 +60,7 @@ class WeightedStep(StepRule):
         check_positive(self.lam, "lam")
 
     def __call__(self, t: ArrayLike) -> FloatArray:
+        """Return eta_t for step numbers t >= 1."""
         return 2.0 / (self.lam * (_steps(t) + 1.0))
 
     def decay(self, t: ArrayLike, lam: float) -> FloatArray:
@@ -78,6 +80,7 @@ class InverseTime(StepRule):
         check_positive(self.c, "c")
 
     def __call__(self, t: ArrayLike) -> FloatArray:
+        """Return eta_t for step numbers t >= 1."""
         return self.c / _steps(t)
 
 
@@ -92,6 +95,7 @@ class InverseSqrt(StepRule):
         check_positive(self.c, "c")
 
     def __call__(self, t: ArrayLike) -> FloatArray:
+        """Return eta_t for step numbers t >= 1."""
         return self.c / np.sqrt(_steps(t))
 
 
@@ -106,6 +110,7 @@ class ConstantStep(StepRule):
         check_positive(self.c, "c")
 
     def __call__(self, t: ArrayLike) -> FloatArray:
+        """Return eta_t for step numbers t >= 1."""
         return np.full(np.shape(t), float(self.c)) + 0.0 * _steps(t)
 
 
