@@ -1,0 +1,5 @@
+"""The interactive figures of the book; needs the extra `widgets`."""
+
+from .pegasos import PegasosExplorer
+
+__all__ = ["PegasosExplorer"]

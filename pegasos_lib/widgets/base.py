@@ -1,0 +1,117 @@
+"""What the interactive figures share: one script, and a form that lives without a kernel."""
+
+from __future__ import annotations
+
+import html
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any, ClassVar
+from urllib.parse import quote
+
+import anywidget
+import numpy as np
+import traitlets
+from numpy.typing import ArrayLike
+
+POINTS_LIMIT = 200
+
+
+@cache
+def static_text(name: str) -> str:
+    """Read a file of the folder `static`."""
+    return (files(__package__) / "static" / name).read_text(encoding="utf-8")
+
+
+def script(kind: str) -> str:
+    """Return the ES module of one kind of figure: the shared script, and what it exports."""
+    return f'{static_text("figures.js")}\nexport default PegasosFigures.widget("{kind}");\n'
+
+
+class Figure(anywidget.AnyWidget):
+    """An interactive figure: live with a kernel, and on a page without one, by the same script.
+
+    A subclass names its `kind`, sets `_esm = script(kind)`, lists in `inputs` the traits that make
+    its state, and gives `alt`, the words for its still picture `static/<kind>.svg`. Only inputs
+    are stored, so that a notebook's output is the same on every run.
+    """
+
+    kind: ClassVar[str]
+    alt: ClassVar[str]
+    inputs: ClassVar[tuple[str, ...]]
+
+    def state(self) -> dict[str, Any]:
+        """Return the inputs by name, as a link or another figure can take them."""
+        return {name: getattr(self, name) for name in self.inputs}
+
+    def to_html(self) -> str:
+        """Return the element that the site's script brings to life, around its still picture."""
+        state = json.dumps(self.state(), sort_keys=True, separators=(",", ":"))
+        picture = quote(static_text(f"{self.kind}.svg").strip(), safe=" =:/,;()'#?+")
+        picture = picture.replace("#", "%23").replace("?", "%3F")
+        return (
+            f'<div class="pegasos-figure" data-figure="{self.kind}" '
+            f'data-state="{html.escape(state)}">'
+            f'<p><img alt="{html.escape(self.alt)}" src="data:image/svg+xml,{picture}" '
+            'style="max-width:100%;background:#fff"></p>'
+            "<p><em>A still picture of an interactive figure: it moves on the book's site, with "
+            "JavaScript, and in a running notebook.</em></p></div>"
+        )
+
+    def __repr__(self) -> str:
+        """Name the figure and the inputs that fit on a line."""
+        shown = {name: value for name, value in self.state().items() if not isinstance(value, list)}
+        arguments = ", ".join(f"{name}={value!r}" for name, value in shown.items())
+        return f"{type(self).__name__}({arguments})"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if bundle is None:
+            return None
+        data, metadata = bundle
+        return {**data, "text/plain": repr(self), "text/html": self.to_html()}, metadata
+
+
+def check_points(value: ArrayLike) -> list[list[float]]:
+    """Return points of the plane as a list of pairs.
+
+    Raises
+    ------
+    traitlets.TraitError
+        If they are not between 1 and 200 rows of two finite numbers.
+    """
+    X = np.asarray(value, dtype=float)
+    if X.ndim != 2 or X.shape[1] != 2 or not 1 <= len(X) <= POINTS_LIMIT:
+        raise traitlets.TraitError(
+            f"X must hold 1 to {POINTS_LIMIT} points of the plane, shape (n, 2); got {X.shape}"
+        )
+    if not np.isfinite(X).all():
+        raise traitlets.TraitError("X must hold finite numbers")
+    return [[float(a), float(b)] for a, b in X]
+
+
+def check_labels(value: ArrayLike) -> list[int]:
+    """Return labels as a list of -1 and +1.
+
+    Raises
+    ------
+    traitlets.TraitError
+        If there is another label.
+    """
+    y = np.asarray(value)
+    if y.ndim != 1 or not np.isin(y, (-1, 1)).all():
+        raise traitlets.TraitError("y must hold the labels -1 and +1, shape (n,)")
+    return [int(label) for label in y]
+
+
+def check_interval(name: str, value: float, low: float, high: float) -> float:
+    """Return `value` if it lies in [low, high].
+
+    Raises
+    ------
+    traitlets.TraitError
+        If it does not.
+    """
+    if not low <= value <= high:
+        raise traitlets.TraitError(f"{name} must lie between {low:g} and {high:g}; got {value:g}")
+    return value
