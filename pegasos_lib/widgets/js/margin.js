@@ -124,6 +124,13 @@ export function render({ model, el }) {
     points.toolbar.addEventListener(type, follow);
   }
 
+  const legend = h("ul", { class: "pf-legend" }, ...[
+    ["label +1", s("circle", { class: "pm-dot", r: 4 })],
+    ["label −1", s("path", { class: "pm-dot is-minus", d: "M0,-5.2L5.2,0L0,5.2L-5.2,0Z" })],
+    ["hinge loss", s("path", { class: "pm-losses", d: "M-6,0H6" })],
+    ["margin exactly 1", s("circle", { class: "pm-dot is-selected", r: 4 })],
+  ].map(([text, shape]) => h("li", {}, s("svg", { width: 16, height: 14, viewBox: "-8 -7 16 14", "aria-hidden": "true" }, shape), text)));
+
   // --- the other panels
   const hinge = hingePanel(fig);
   const bar = objectiveBar();
@@ -245,9 +252,10 @@ export function render({ model, el }) {
   );
 
   const body = h("tbody", {});
-  const table = h("details", { class: "pm-table", on: { toggle: () => fillTable() } },
-    h("summary", { text: "Every point in numbers" }),
-    h("table", {}, h("thead", {}, h("tr", {}, ...["point", "label", "x₁", "x₂", "margin", "loss"].map((text) => h("th", { scope: "col", text })))), body));
+  const columns = ["point", "label", "x₁", "x₂", "margin", "loss"].map((text) => h("th", { scope: "col", text }));
+  const table = h("details", { on: { toggle: () => fillTable() } }, h("summary", { text: "Every point in numbers" }),
+    h("div", { class: "pm-table", tabindex: 0, role: "group", "aria-label": "Table of the points" },
+      h("table", {}, h("thead", {}, h("tr", {}, ...columns)), body)));
   function fillTable() {
     if (!table.open) return;
     const { X, y } = fig.state();
@@ -257,7 +265,7 @@ export function render({ model, el }) {
   const goals = tasks(fig, TASKS.map(({ id, text, hint, check }) => ({ id, text, hint, check: () => check(fig.state(), now) })));
   fig.panels.classList.add("pm-panels");
   fig.panels.append(
-    h("div", { class: "pm-side" }, data.el, points.toolbar, numbers.el),
+    h("div", { class: "pm-side" }, data.el, legend, points.toolbar, numbers.el),
     h("div", { class: "pm-side" }, bar.el, compareBox, hinge.el, kinkText),
   );
   fig.notes.append(table, goals);
