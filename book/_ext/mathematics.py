@@ -84,6 +84,9 @@ def start(app):
     """Choose node, and give a loaded machine time to start it."""
     katex.NODEJS_BINARY = find_node()
     katex.STARTUP_TIMEOUT = katex.RENDER_TIMEOUT = 60.0
+    # The file of a Unix socket can be there before the server listens, and a loaded machine is then
+    # refused; over a local port katex tries again until it answers.
+    katex.KaTeXServer.start_server_process = katex.KaTeXServer.start_network_socket
 
 
 def setup(app):
