@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -61,6 +62,21 @@ def style() -> Iterator[None]:
         yield
 
 
+_P = ParamSpec("_P")
+
+
+def _in_style(draw: Callable[_P, Axes]) -> Callable[_P, Axes]:
+    """Let a function draw in the book's style, and leave the reader's own as it was."""
+
+    @wraps(draw)
+    def styled(*args: _P.args, **kwargs: _P.kwargs) -> Axes:
+        with style():
+            return draw(*args, **kwargs)
+
+    return styled
+
+
+@_in_style
 def plot_data_2d(problem: HingeProblem, w: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
     """Draw the points of a problem with d = 2, and the line and margins of w.
 
@@ -114,6 +130,7 @@ def plot_data_2d(problem: HingeProblem, w: ArrayLike | None = None, ax: Axes | N
     return _legend(ax, beside=True)
 
 
+@_in_style
 def plot_contours_2d(
     problem: HingeProblem,
     iterates: ArrayLike | None = None,
@@ -180,6 +197,7 @@ def plot_contours_2d(
     return _legend(ax, beside=True)
 
 
+@_in_style
 def plot_traces(
     runs: Mapping[str, Run] | Run,
     optimum: float,
@@ -252,6 +270,7 @@ def plot_traces(
     return _legend(ax)
 
 
+@_in_style
 def plot_digits(
     X: ArrayLike, titles: list[str] | None = None, columns: int = 10, ax: Axes | None = None
 ) -> Axes:
@@ -261,7 +280,7 @@ def plot_digits(
     ----------
     X : array_like, shape (m, 784)
     titles : list of str, optional
-        One short caption an image, drawn in its corner.
+        One short caption an image, drawn above it.
     columns : int
     ax : matplotlib Axes, optional
 
@@ -272,19 +291,22 @@ def plot_digits(
     images = np.atleast_2d(np.asarray(X, dtype=float)).reshape(-1, 28, 28)
     columns = min(columns, len(images))
     rows = -(-len(images) // columns)
-    sheet = np.zeros((rows * 30, columns * 30))
+    height = 38 if titles else 30  # pixels of a cell; a title takes the upper 9
+    sheet = np.zeros((rows * height, columns * 30))
     for index, image in enumerate(images):
         row, column = divmod(index, columns)
-        sheet[row * 30 + 1 : row * 30 + 29, column * 30 + 1 : column * 30 + 29] = image
+        bottom = (row + 1) * height - 1
+        sheet[bottom - 28 : bottom, column * 30 + 1 : column * 30 + 29] = image
     ax = _axes(ax)
     ax.imshow(sheet, cmap="gray_r", vmin=0.0, vmax=1.0, interpolation="nearest")
     for index, title in enumerate(titles or []):
         row, column = divmod(index, columns)
-        ax.text(column * 30 + 1, row * 30 + 1, title, color=VERMILION, va="top", fontsize=9)
+        ax.text(column * 30 + 14.5, row * height, title, ha="center", va="top", fontsize=9)
     ax.set_axis_off()
     return ax
 
 
+@_in_style
 def plot_weights_image(w: ArrayLike, ax: Axes | None = None) -> Axes:
     """Draw w (784,) as a 28 x 28 image: violet speaks for +1, orange for -1, white for neither.
 
@@ -307,10 +329,7 @@ def plot_weights_image(w: ArrayLike, ax: Axes | None = None) -> Axes:
 
 
 def _axes(ax: Axes | None) -> Axes:
-    if ax is not None:
-        return ax
-    with style():
-        return plt.subplots()[1]
+    return plt.subplots()[1] if ax is None else ax
 
 
 def _points(problem: HingeProblem) -> FloatArray:

@@ -96,10 +96,13 @@ class DualRun(Run):
         Dual variables in [0, 1], with w = w(alpha).
     gap : float
         P(w) - D(alpha) >= P(w) - P(w*), computed at the end from `alpha` alone.
+    visits : int
+        Number of coordinate steps made.
     """
 
     alpha: FloatArray = field(repr=False)
     gap: float
+    visits: int
 
 
 def record_counts(record: int | Iterable[int] | None, n_iter: int) -> IntArray:
