@@ -1,0 +1,457 @@
+"""The margin figure in a browser: it mounts, answers every input, and says the right numbers."""
+
+import html
+import http.server
+import json
+import re
+import threading
+from functools import partial
+
+import numpy as np
+import pytest
+
+from pegasos_lib import HingeProblem, sdca
+from pegasos_lib.widgets import MarginExplorer
+from tests.site.conftest import ROOT, QuietHandler
+
+SCRIPT = ROOT / "pegasos_lib" / "widgets" / "static" / "figures.js"
+PAGE = """<!doctype html><html lang="en" data-theme="{theme}"><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1"><title>A figure</title>
+<link rel="icon" href="data:,"><body>{figure}<script src="figures.js"></script></body></html>"""
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def pages(tmp_path):
+    """Write a page that holds one figure, and give its addresses over http and on the disk."""
+    (tmp_path / "figures.js").write_bytes(SCRIPT.read_bytes())
+    handler = partial(QuietHandler, directory=tmp_path)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+
+        def write(theme="light", raw_state=None, **state):
+            explorer = MarginExplorer(**state)
+            figure = explorer._repr_mimebundle_()[0]["text/html"]
+            if raw_state is not None:
+                text = html.escape(json.dumps(raw_state))
+                figure = re.sub('data-state="[^"]*"', f'data-state="{text}"', figure)
+            (tmp_path / "page.html").write_text(PAGE.format(theme=theme, figure=figure))
+            return {
+                "http": f"http://127.0.0.1:{server.server_port}/page.html",
+                "file": (tmp_path / "page.html").as_uri(),
+            }
+
+        yield write
+        server.shutdown()
+
+
+@pytest.fixture
+def figure(pages, visit):
+    """Open a page with the figure in some state, and give the reader's hands and eyes on it."""
+
+    def open_figure(over="file", theme="light", raw_state=None, fragment="", state=(), **options):
+        options.setdefault("viewport", {"width": 1000, "height": 900})
+        url = pages(theme=theme, raw_state=raw_state, **dict(state))[over]
+        return Reader(visit(url + fragment, **options))
+
+    return open_figure
+
+
+class Reader:
+    """What a reader does with the figure, and reads off it."""
+
+    def __init__(self, page):
+        self.page = page
+        page.wait_for_selector(".pm-total:not(:empty)")
+
+    def settle(self):
+        """Wait for the next frames to be drawn."""
+        self.page.evaluate(
+            "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        )
+
+    def field(self, label):
+        return self.page.get_by_label(label, exact=True)
+
+    def button(self, name):
+        return self.page.get_by_role("button", name=name, exact=True)
+
+    def set(self, label, value):
+        self.field(label).fill(str(value))
+        self.field(label).press("Tab")
+        self.settle()
+
+    def press(self, name):
+        self.button(name).click()
+        self.settle()
+
+    def number(self, label):
+        return float(self.field(label).input_value())
+
+    def text(self, selector):
+        return self.page.locator(selector).inner_text().replace("−", "-")
+
+    @property
+    def value(self):
+        return float(self.text(".pm-total"))
+
+    @property
+    def w(self):
+        return np.array([self.number("w₁"), self.number("w₂")])
+
+    @property
+    def tip(self):
+        return self.page.locator(".pf-handle")
+
+    @property
+    def points(self):
+        return self.page.locator(".pf-point")
+
+    def at(self, x, y, extent=4):
+        """Give the place on the screen of a place on the plane."""
+        self.page.locator(".pf-surface").first.scroll_into_view_if_needed()
+        box = self.page.locator(".pf-surface").first.bounding_box()
+        return (
+            box["x"] + box["width"] * (x + extent) / (2 * extent),
+            box["y"] + box["height"] * (extent - y) / (2 * extent),
+        )
+
+    def selected(self):
+        return np.array([self.number("selected x₁"), self.number("selected x₂")])
+
+    def reached(self):
+        tasks = self.page.locator(".pf-task.is-reached")
+        return {tasks.nth(i).get_attribute("data-task") for i in range(tasks.count())}
+
+    def tab_to(self, locator):
+        """Reach an element by the Tab key alone."""
+        self.page.evaluate("document.activeElement?.blur()")
+        for _ in range(80):
+            self.page.keyboard.press("Tab")
+            if locator.evaluate("(node) => node === document.activeElement"):
+                return
+        raise AssertionError(f"Tab does not reach {locator}")
+
+    def type_into(self, label, value):
+        self.tab_to(self.field(label))
+        self.page.keyboard.press("Control+a")
+        self.page.keyboard.type(str(value))
+        self.page.keyboard.press("Enter")
+        self.settle()
+
+
+def three_digits(shown, exact):
+    """Tell whether a number shown in about three digits stands for the exact one."""
+    return shown == pytest.approx(exact, rel=5.1e-3, abs=1e-9)
+
+
+@pytest.mark.parametrize("over", ["http", "file"])
+def test_figure_mounts_and_shows_what_the_library_computes(figure, over):
+    reader = figure(over)
+    assert reader.page.locator(".pf-fallback").is_hidden()
+    explorer = MarginExplorer()
+    problem, w = explorer.problem, np.array(explorer.w)
+    assert reader.points.count() == problem.n
+    assert three_digits(reader.value, problem.objective(w))
+    wrong = int((problem.margins(w) <= 0).sum())
+    assert f"{wrong} of {problem.n}" in reader.text(".pf-readout")
+    assert reader.w == pytest.approx(w)
+
+
+def test_defaults_of_the_script_are_those_of_the_python_class(figure):
+    alone, given = figure(raw_state={}), figure()
+    assert (
+        alone.page.locator(".pf-root").inner_text() == given.page.locator(".pf-root").inner_text()
+    )
+
+
+def test_minimum_stays_hidden_until_the_guess_is_made_and_is_the_certified_one(figure):
+    reader = figure()
+    assert "hidden" in reader.text(".pf-readout")
+    reader.set("w₁", 0.5)
+    reader.press("Compare with the minimum")
+    explorer = MarginExplorer(w=[0.5, 0.7])
+    run, problem = explorer.run(), explorer.problem
+    gap = problem.objective([0.5, 0.7]) - problem.objective(run.w)
+    said = reader.text(".pm-objective .pf-panel-note")
+    value, above = re.fullmatch(
+        r".*= ([\d.]+) \(the mark\); your guess is ([\d.]+) above it\.", said
+    ).groups()
+    assert three_digits(float(value), problem.objective(run.w))
+    assert three_digits(float(above), gap)
+    reader.press("Go to the minimum")
+    assert reader.w == pytest.approx(run.w, abs=1e-3)
+    assert "Your guess was" in reader.text(".pm-objective .pf-panel-note")
+    assert "Another one is 0" in reader.text(".pm-kinks")
+
+
+@pytest.mark.parametrize("lam", [1e-5, 0.03, 10])
+def test_lambda_and_C_are_one_choice(figure, lam):
+    reader = figure()
+    reader.set("λ, as a number", lam)
+    assert reader.number("C = 1/(λn)") == pytest.approx(1 / (8 * lam), rel=1e-3)
+    reader.set("C = 1/(λn)", 0.5)
+    assert reader.number("λ, as a number") == pytest.approx(1 / (8 * 0.5), rel=1e-3)
+
+
+def test_lambda_slider_moves_by_arrow_keys_and_changes_the_objective(figure):
+    reader = figure()
+    before, lam = reader.value, reader.number("λ, as a number")
+    reader.tab_to(reader.field("λ"))
+    for _ in range(20):
+        reader.page.keyboard.press("ArrowRight")
+    reader.settle()
+    assert reader.number("λ, as a number") == pytest.approx(10 * lam, rel=1e-2)
+    norm2 = np.sum(reader.w**2)
+    assert three_digits(reader.value - before, 0.9 / 2 * norm2)
+
+
+def test_keys_move_the_tip_of_w(figure):
+    reader = figure()
+    w = reader.w
+    reader.tab_to(reader.tip)
+    reader.page.keyboard.press("ArrowRight")
+    reader.page.keyboard.press("Shift+ArrowDown")
+    reader.settle()
+    assert reader.w - w == pytest.approx([0.08, -0.8], abs=1e-3)
+    assert f"Tip of w at {reader.w[0]:.3g}" in reader.tip.get_attribute("aria-label")
+
+
+def test_keys_choose_move_flip_add_and_delete_points(figure):
+    reader, page = figure(), None
+    page = reader.page
+    reader.tab_to(reader.points.first)
+    page.keyboard.press("n")
+    reader.settle()
+    assert reader.selected() == pytest.approx([2, -0.5])
+    page.keyboard.press("ArrowUp")
+    reader.settle()
+    assert reader.selected() == pytest.approx([2, -0.42])
+    before = reader.value
+    page.keyboard.press("f")
+    reader.settle()
+    assert reader.value > before
+    page.keyboard.press("Enter")
+    reader.settle()
+    assert reader.points.count() == 9
+    reader.settle()
+    page.keyboard.press("Delete")
+    reader.settle()
+    page.keyboard.press("Delete")
+    reader.settle()
+    assert reader.points.count() == 7
+    # C follows n.
+    assert reader.number("C = 1/(λn)") == pytest.approx(1 / (0.1 * 7), rel=1e-3)
+
+
+def test_mouse_drags_the_tip_and_a_point(figure):
+    reader = figure()
+    page = reader.page
+    for start, end in [((0.3, 0.7), (1.5, -0.5)), ((-2, 1), (-3, 2))]:
+        page.mouse.move(*reader.at(*start))
+        page.mouse.down()
+        page.mouse.move(*reader.at(*np.mean([start, end], axis=0)))
+        page.mouse.move(*reader.at(*end))
+        page.mouse.up()
+        reader.settle()
+    assert reader.w == pytest.approx([1.5, -0.5], abs=0.05)
+    assert reader.selected() == pytest.approx([-3, 2], abs=0.05)
+
+
+def test_a_press_moves_what_was_selected_without_dragging(figure):
+    reader = figure()
+    page = reader.page
+    page.mouse.click(*reader.at(2, -0.5))
+    page.mouse.click(*reader.at(3, 3))
+    reader.settle()
+    assert reader.selected() == pytest.approx([3, 3], abs=0.05)
+    w = reader.w
+    page.mouse.click(*reader.at(*w))
+    page.mouse.click(*reader.at(-1, 2))
+    reader.settle()
+    assert reader.w == pytest.approx([-1, 2], abs=0.05)
+    assert reader.selected() == pytest.approx([3, 3], abs=0.05)
+
+
+def test_touch_drags_and_taps(figure):
+    reader = figure(has_touch=True, viewport={"width": 390, "height": 800})
+    page = reader.page
+    touch = page.context.new_cdp_session(page)
+
+    def send(kind, *places):
+        points = [{"x": x, "y": y} for x, y in places]
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    send("touchStart", reader.at(0.3, 0.7))
+    send("touchMove", reader.at(0.8, 0.2))
+    send("touchMove", reader.at(1.5, -1.5))
+    send("touchEnd")
+    reader.settle()
+    assert reader.w == pytest.approx([1.5, -1.5], abs=0.1)
+    page.touchscreen.tap(*reader.at(-2, 1))
+    page.touchscreen.tap(*reader.at(-3, 3))
+    reader.settle()
+    assert reader.selected() == pytest.approx([-3, 3], abs=0.1)
+
+
+def test_link_restores_the_state(figure, visit):
+    reader = figure("http")
+    reader.field("Data").select_option("off-origin")
+    reader.field("Constant feature: x₃ = 1").check()
+    reader.set("λ, as a number", 0.02)
+    reader.set("w₁", -1.25)
+    reader.set("w₃ (constant), as a number", 2)
+    reader.press("Compare with the minimum")
+    reader.press("Copy link")
+    link = reader.field("Link to this state").input_value()
+    assert "figure=margin" in link
+    again = Reader(visit(link, viewport={"width": 1000, "height": 900}))
+    for label in ("λ, as a number", "w₁", "w₂", "w₃ (constant), as a number", "selected x₁"):
+        assert again.number(label) == reader.number(label)
+    assert again.value == reader.value
+    assert again.field("Data").input_value() == "off-origin"
+    assert "(the mark)" in again.text(".pm-objective .pf-panel-note")
+    again.press("Reset")
+    assert again.field("Data").input_value() == "separable"
+    assert again.value == pytest.approx(figure().value)
+
+
+@pytest.mark.parametrize(
+    "fragment",
+    ["lam=-3&w=a,b&selected=99", "X=1,2;3&y=1,1", "X=1,2&y=0", "extent=7&w=1e9,0", "lam=NaN&w="],
+)
+def test_a_broken_link_is_put_right(figure, fragment):
+    reader = figure(fragment=f"#figure=margin&{fragment}")
+    assert reader.value > 0
+    assert reader.points.count() in (1, 8)
+    assert reader.page.locator(".pf-error").count() == 0
+
+
+def test_constant_feature_shifts_the_line_and_is_in_the_norm(figure):
+    reader = figure(
+        state={"X": [[1.0, 2.0], [-2.0, 1.0]], "y": [1, -1], "lam": 0.1, "w": [0.3, 0.7]}
+    )
+    assert reader.field("w₃ (constant)").is_hidden()
+    reader.field("Constant feature: x₃ = 1").check()
+    reader.set("w₃ (constant), as a number", -1.5)
+    problem = HingeProblem(np.array([[1.0, 2, 1], [-2, 1, 1]]), np.array([1.0, -1]), lam=0.1)
+    assert three_digits(reader.value, problem.objective([0.3, 0.7, -1.5]))
+    reader.press("Go to the minimum")
+    best = sdca(problem, gap=1e-9).w
+    assert [*reader.w, reader.number("w₃ (constant), as a number")] == pytest.approx(best, abs=2e-3)
+
+
+def test_no_line_where_w_is_zero(figure):
+    reader = figure(state={"w": [0.0, 0.0]})
+    assert reader.value == 1
+    assert "no decision line" in reader.text(".pf-panel-note >> nth=0")
+    assert reader.page.locator(".pm-decision").get_attribute("d") == ""
+
+
+def test_differentiability_is_said_where_it_holds(figure):
+    reader = figure(
+        state={"X": [[1.0, 0.0], [0.0, 2.0]], "y": [1, -1], "lam": 0.5, "w": [0.5, 0.5]}
+    )
+    # P = lam/2 |w|^2 + ((1 - w1) + (1 + 2 w2))/2 near this w.
+    assert "differentiable at this w, with gradient (-0.25, 1.25)" in reader.text(".pm-kinks")
+    reader.set("w₁", 1)
+    said = reader.text(".pm-kinks")
+    assert "Point 1 has margin 1: P is not differentiable" in said
+    assert "(0.5, 1.25)" in said
+
+
+# ---------------------------------------------------------------------------------- the tasks
+
+
+def test_keyboard_alone_reaches_no_error_but_a_loss(figure):
+    reader = figure()
+    assert reader.reached() == set()
+    reader.type_into("w₂", 0.05)
+    reader.type_into("w₁", 0.25)
+    assert reader.reached() == {"barely-right"}
+
+
+def test_keyboard_alone_reaches_the_shortest_w_without_loss(figure):
+    reader = figure()
+    reader.type_into("w₁", 0.9)
+    reader.type_into("w₂", 0.3)
+    assert "shortest" not in reader.reached()
+    assert "0 of 8" in reader.text(".pf-readout")
+    reader.type_into("w₁", 0.61)
+    reader.type_into("w₂", 0.21)
+    assert "shortest" in reader.reached()
+
+
+def test_keyboard_alone_reaches_the_kink(figure):
+    reader = figure()
+    assert "kink" not in reader.reached()
+    reader.tab_to(reader.button("Snap to its kink"))
+    reader.page.keyboard.press("Enter")
+    reader.settle()
+    assert "kink" in reader.reached()
+    assert "Point 2 has margin 1" in reader.text(".pm-kinks")
+
+
+def test_keyboard_alone_refutes_that_separable_data_has_no_error(figure):
+    reader = figure()
+    reader.tab_to(reader.field("Data"))
+    reader.page.keyboard.type("Nine")
+    reader.settle()
+    assert reader.field("Data").input_value() == "nine-and-one"
+    for lam, refuted in [(1e-4, False), (0.1, True)]:
+        reader.type_into("λ, as a number", lam)
+        reader.tab_to(reader.button("Go to the minimum"))
+        reader.page.keyboard.press("Enter")
+        reader.settle()
+        assert ("over-regularised" in reader.reached()) is refuted, lam
+
+
+def test_passing_by_on_the_way_to_the_minimum_reaches_nothing(figure):
+    reader = figure(state={"lam": 1e-4, "w": [-0.5, 0.5]}, reduced_motion="no-preference")
+    reader.button("Go to the minimum").click()
+    reader.page.wait_for_function(
+        "() => document.querySelector('.pm-kinks').textContent.includes('Another one is 0')"
+    )
+    assert reader.w == pytest.approx(MarginExplorer(lam=1e-4).run().w, abs=1e-3)
+    assert "barely-right" not in reader.reached()
+
+
+# --------------------------------------------------------------------------------- the layout
+
+
+@pytest.mark.parametrize("width", [320, 768, 1440])
+def test_figure_fits_the_width_and_its_targets_a_finger(figure, width):
+    reader = figure(viewport={"width": width, "height": 900})
+    assert reader.page.evaluate("document.documentElement.scrollWidth") <= width
+    small = reader.page.evaluate(
+        """() => [...document.querySelectorAll(
+             '.pf-root :is(button, input, select, summary, .pf-hit, .pf-toggle)')]
+           .filter((node) => !node.closest('.pf-toggle') || node.matches('.pf-toggle'))
+           .map((node) => [node.outerHTML.slice(0, 80), node.getBoundingClientRect()])
+           .filter(([, box]) => box.width > 0 && Math.min(box.width, box.height) < 23.9)"""
+    )
+    assert small == []
+
+
+def test_colours_follow_the_dark_theme(figure):
+    colours = [
+        figure(theme=theme).page.locator(".pm-hinge").evaluate("(n) => getComputedStyle(n).stroke")
+        for theme in ("light", "dark")
+    ]
+    assert colours[0] != colours[1]
+
+
+def test_controls_are_named_and_what_changed_is_announced(figure):
+    reader = figure()
+    unnamed = reader.page.evaluate(
+        """() => [...document.querySelectorAll('.pf-root :is(input, select, [role=button])')]
+           .filter((n) => !n.getAttribute('aria-label') && !(n.labels && n.labels.length))
+           .map((n) => n.outerHTML.slice(0, 80))"""
+    )
+    assert unnamed == []
+    reader.set("w₁", 2)
+    reader.page.wait_for_function(
+        "(text) => document.querySelector('.pf-live').textContent.includes(text)",
+        arg=f"P is {reader.value:.3g}",
+    )
