@@ -29,7 +29,6 @@ export function createFigure({ model, el, kind, title, lead, css, defaults, clea
   };
   let changed = new Set();
   let frame = 0;
-  let saving = 0;
   let announcing = 0;
   let own = false; // while the figure itself sets the model
   const refreshers = [];
@@ -52,8 +51,9 @@ export function createFigure({ model, el, kind, title, lead, css, defaults, clea
     own = true;
     for (const key of keys) if (state[key] !== before[key]) model.set(key, state[key]);
     own = false;
-    clearTimeout(saving);
-    saving = setTimeout(() => model.save_changes(), 120);
+    // At once: an echo of the kernel that comes between `set` and a later save would undo the set.
+    // ipywidgets itself holds messages back while one is on its way.
+    model.save_changes();
   };
   fig.reset = () => fig.set(initial);
   fig.onRefresh = (refresh) => refreshers.push(refresh);
@@ -130,7 +130,6 @@ export function createFigure({ model, el, kind, title, lead, css, defaults, clea
     }
     return () => {
       cancelAnimationFrame(frame);
-      clearTimeout(saving);
       clearTimeout(announcing);
       resize.disconnect();
       cleanups.forEach((cleanup) => cleanup());
