@@ -17,7 +17,7 @@
 // plane         SVG panel with axes, zoom to a domain, layers, responsive to its container
 // editablePoints / handle   drag by mouse and touch, arrows by keyboard, select-then-press
 // playback, readout, tasks  play/step/back over a key; text of what is shown; goals with detection
-export { h, s, uid, showError, reducedMotion } from "./ui/dom.js";
+export { attr, h, s, uid, showError, reducedMotion } from "./ui/dom.js";
 export { createFigure } from "./ui/figure.js";
 export { slider, number, select, toggle, button, group } from "./ui/controls.js";
 export { plane } from "./ui/plane.js";

@@ -1,6 +1,6 @@
 import { drag } from "d3-drag";
 import { select } from "d3-selection";
-import { h, s } from "../ui/dom.js";
+import { attr, h, s } from "../ui/dom.js";
 import { format } from "../ui/format.js";
 import { plane } from "../ui/plane.js";
 import { runSwatch, legend } from "./legend.js";
@@ -66,26 +66,26 @@ export function curvesPanel(fig, { onGuess, onStep }) {
       p.view([1, Math.max(T, 10)], heights(visible.length > 0 ? visible : [{ gaps: [1, 1e-3] }], boundEnd * 1.3, guess));
       lines.forEach((line, i) => {
         const run = i === 0 && hidden ? undefined : runs[i];
-        line.setAttribute("d", run ? d(run.grid, run.gaps) : "");
+        attr(line, "d", run ? d(run.grid, run.gaps) : "");
         labels[i].style.display = run && i > 0 ? "" : "none";
         if (run) {
-          labels[i].setAttribute("x", p.x(run.settings.n_iter) - 4);
-          labels[i].setAttribute("y", p.y(Math.max(run.finalGap, p.y.domain()[0])) - 5);
+          attr(labels[i], "x", p.x(run.settings.n_iter) - 4);
+          attr(labels[i], "y", p.y(Math.max(run.finalGap, p.y.domain()[0])) - 5);
         }
       });
-      bound.setAttribute("d", withBound ? d(current.grid, current.grid.map(current.bound)) : "");
+      attr(bound, "d", withBound ? d(current.grid, current.grid.map(current.bound)) : "");
       boundLabel.textContent = withBound ? "bound" : "";
       if (withBound) {
-        boundLabel.setAttribute("x", p.x(current.settings.n_iter) - 4);
-        boundLabel.setAttribute("y", Math.max(14, p.y(boundEnd) + 18));
+        attr(boundLabel, "x", p.x(current.settings.n_iter) - 4);
+        attr(boundLabel, "y", Math.max(14, p.y(boundEnd) + 18));
       }
       const at = p.x(Math.max(t, 1));
-      for (const [name, value] of [["x1", at], ["x2", at], ["y1", 0], ["y2", p.height]]) mark.setAttribute(name, value);
+      for (const [name, value] of [["x1", at], ["x2", at], ["y1", 0], ["y2", p.height]]) attr(mark, name, value);
       const gap = current.gapOf(current.averaged(t));
       dot.style.display = hidden ? "none" : "";
-      dot.setAttribute("transform", `translate(${at},${p.y(Math.max(gap, p.y.domain()[0]))})`);
+      attr(dot, "transform", `translate(${at},${p.y(Math.max(gap, p.y.domain()[0]))})`);
       guessMark.style.display = guess ? "" : "none";
-      if (guess) guessMark.setAttribute("transform", `translate(${p.x(current.settings.n_iter)},${p.y(guess)})`);
+      if (guess) attr(guessMark, "transform", `translate(${p.x(current.settings.n_iter)},${p.y(guess)})`);
       p.note(noteOf(current, withBound, boundEnd, boundEnd > p.y.domain()[1]));
       p.describe(hidden ? "hidden until you reveal it." : runs.map((run, i) =>
         `${i === 0 ? "this run" : `run ${NAMES[i - 1]}`} ends at ${format(run.finalGap)}`).join("; "));

@@ -1,3 +1,4 @@
+import { attr } from "../ui/dom.js";
 import { editablePoints } from "../ui/points.js";
 import { plane } from "../ui/plane.js";
 import { format } from "../ui/format.js";
@@ -45,7 +46,7 @@ export function dataPanel(fig) {
       p.view([-half, half], [-half, half]);
       step = t > 0 ? run.stepAt(t) : null;
       const before = step ? step.before : [0, 0];
-      const set = (node, w, level) => node.setAttribute("d", linePath(p, w, level));
+      const set = (node, w, level) => attr(node, "d", linePath(p, w, level));
       set(shown.now, before, 0);
       set(shown.margin[0], before, 1);
       set(shown.margin[1], before, -1);

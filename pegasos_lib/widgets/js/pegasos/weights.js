@@ -1,7 +1,7 @@
 import { contours } from "d3-contour";
 import { objectives } from "../engine.js";
 import { format, logSpaced } from "../ui/format.js";
-import { s, uid } from "../ui/dom.js";
+import { attr, s, uid } from "../ui/dom.js";
 import { plane } from "../ui/plane.js";
 import { select } from "../ui/controls.js";
 import { legend, STAR, TRIANGLE } from "./legend.js";
@@ -9,19 +9,20 @@ import { VIEWS } from "./state.js";
 
 const CELLS = 46;
 const LEVELS = 9;
+// Views grow by steps of sqrt(2), so that they hold still while a control moves.
+const stepped = (half) => Math.SQRT2 ** Math.ceil(2 * Math.log2(half));
 const largest = (...vectors) => Math.max(...vectors.flatMap((w) => [Math.abs(w[0]), Math.abs(w[1])]));
 
 // Half the side of the square around 0 that `view` shows.
 function halfOf(view, run, t) {
   const radius = 1 / Math.sqrt(run.problem.lam);
-  const base = 1.45 * Math.max(largest(run.best.w), 1e-6);
+  const base = stepped(1.3 * Math.max(largest(run.best.w), 1e-6));
   if (view === "optimum") return base;
   if (view === "ball") return 1.12 * radius;
   if (view === "path") return 1.1 * Math.max(largest(run.best.w), largestOf(run.W));
   const step = t > 0 ? run.stepAt(t) : null;
   const needed = step ? 1.08 * largest(step.before, step.pushed, step.after, run.averaged(t)) : 0;
-  // Steps of sqrt(2), so that the view rarely changes while the steps go on.
-  return base * Math.SQRT2 ** Math.max(0, Math.ceil(2 * Math.log2(needed / base)));
+  return Math.max(base, stepped(needed));
 }
 
 function largestOf(W) {
@@ -57,17 +58,11 @@ export function weightsPanel(fig) {
     ["pf-mean-mark", "averaged"], ["pf-star", "w*"], ["pf-ball-sample", "ball of radius 1/√λ"],
   ]), select(fig, { key: "view", label: "Show", options: VIEWS }));
 
-  let drawnFor = "";
-  let problem = null;
+  let drawn = { view: "", problem: null, hinge: null, norm2: null };
 
-  // The lines P = P* + (range / 2^j), on a grid that reaches one cell over the edge of the view.
-  function drawContours(run) {
-    const [x0, x1] = p.x.domain();
-    const [y0, y1] = p.y.domain();
-    const key = `${x0} ${x1} ${y0} ${y1} ${p.width}`;
-    if (key === drawnFor && problem === run.problem) return;
-    drawnFor = key;
-    problem = run.problem;
+  // The mean hinge loss and |w|^2 on a grid that reaches one cell over the edge of the view: the
+  // same for every lambda. `lam` of the problem is put aside for that.
+  function sample(run, [x0, x1], [y0, y1]) {
     const [dx, dy] = [(x1 - x0) / (CELLS - 2), (y1 - y0) / (CELLS - 2)];
     const W = new Float64Array(2 * CELLS * CELLS);
     for (let row = 0; row < CELLS; row++) {
@@ -76,7 +71,19 @@ export function weightsPanel(fig) {
         W[2 * (row * CELLS + column) + 1] = y0 + (row - 0.5) * dy;
       }
     }
-    const heights = objectives(run.problem, W);
+    const hinge = objectives({ ...run.problem, lam: 0 }, W);
+    return { hinge, norm2: hinge.map((_, cell) => W[2 * cell] ** 2 + W[2 * cell + 1] ** 2) };
+  }
+
+  // The lines P = P* + range / 2^(j + 1/2).
+  function drawContours(run) {
+    const [[x0, x1], [y0, y1]] = [p.x.domain(), p.y.domain()];
+    const view = `${x0} ${x1} ${y0} ${y1} ${p.width}`;
+    if (view === drawn.view && run.problem === drawn.problem) return;
+    const known = view === drawn.view && run.problem.Z === drawn.problem?.Z;
+    drawn = { ...(known ? drawn : sample(run, [x0, x1], [y0, y1])), view, problem: run.problem };
+    const heights = drawn.hinge.map((value, cell) => value + (run.problem.lam / 2) * drawn.norm2[cell]);
+    const [dx, dy] = [(x1 - x0) / (CELLS - 2), (y1 - y0) / (CELLS - 2)];
     const range = heights.reduce((most, value) => Math.max(most, value), -Infinity) - run.best.value;
     const levels = Array.from({ length: LEVELS }, (_, j) => -(run.best.value + range / 2 ** (j + 0.5))).sort((a, b) => a - b);
     // Negated, so that a band is where P is at most its level.
@@ -88,14 +95,14 @@ export function weightsPanel(fig) {
     bands.selectAll("path").data(shapes).join("path").attr("class", "pf-band").attr("d", outline);
   }
 
-  const place = (node, w) => node.setAttribute("transform", `translate(${p.x(w[0]).toFixed(2)},${p.y(w[1]).toFixed(2)})`);
+  const place = (node, w) => attr(node, "transform", `translate(${p.x(w[0]).toFixed(2)},${p.y(w[1]).toFixed(2)})`);
   // Far outside points are brought near, because browsers draw huge coordinates wrongly.
   const near = (value) => Math.min(5000, Math.max(-5000, value)).toFixed(1);
   const trace = (list, steps) => `M${steps.map((t) => `${near(p.x(list[2 * t]))},${near(p.y(list[2 * t + 1]))}`).join("L")}`;
   const segment = (node, from, to) => {
     const ends = [p.x(from[0]), p.y(from[1]), p.x(to[0]), p.y(to[1])];
     const seen = Math.hypot(ends[2] - ends[0], ends[3] - ends[1]) > 2;
-    node.setAttribute("d", seen ? `M${near(ends[0])},${near(ends[1])}L${near(ends[2])},${near(ends[3])}` : "");
+    attr(node, "d", seen ? `M${near(ends[0])},${near(ends[1])}L${near(ends[2])},${near(ends[3])}` : "");
   };
 
   return {
@@ -106,14 +113,14 @@ export function weightsPanel(fig) {
       p.view([-half, half], [-half, half]);
       drawContours(run);
       const radius = 1 / Math.sqrt(run.problem.lam);
-      ball.setAttribute("cx", p.x(0));
-      ball.setAttribute("cy", p.y(0));
-      ball.setAttribute("r", Math.min(p.x(radius) - p.x(0), 20000));
+      attr(ball, "cx", p.x(0));
+      attr(ball, "cy", p.y(0));
+      attr(ball, "r", Math.min(p.x(radius) - p.x(0), 20000));
       ball.classList.toggle("is-off", !run.settings.project);
       const steps = [0, ...(t > 0 ? logSpaced(t, 200) : [])];
-      path.setAttribute("d", trace(run.W, steps));
+      attr(path, "d", trace(run.W, steps));
       const averaged = run.settings.average !== "last";
-      meanPath.setAttribute("d", averaged ? trace(run.A, steps) : "");
+      attr(meanPath, "d", averaged ? trace(run.A, steps) : "");
       mean.style.display = averaged ? "" : "none";
       const step = t > 0 ? run.stepAt(t) : null;
       const w = run.iterate(t);

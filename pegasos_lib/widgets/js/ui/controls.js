@@ -1,4 +1,4 @@
-import { h, KEYS, uid } from "./dom.js";
+import { attr, h, KEYS, uid } from "./dom.js";
 import { format } from "./format.js";
 
 const field = (label, id, control, { title, extra } = {}) =>
@@ -26,10 +26,10 @@ export function slider(fig, { key, label, min, max, step = 1, log = false, title
   });
   const show = () => {
     const value = fig.get(key);
-    range.max = to(most());
-    entry.max = most();
+    attr(range, "max", to(most()));
+    attr(entry, "max", most());
     range.value = to(value);
-    range.setAttribute("aria-valuetext", spoken(value));
+    attr(range, "aria-valuetext", spoken(value));
     if (entry !== entry.getRootNode().activeElement || Number(entry.value) !== value) entry.value = digits(value);
   };
   fig.onRefresh(show);

@@ -21,6 +21,12 @@ export const h = (tag, attributes, ...children) => build(document.createElement(
 /** The same for SVG. */
 export const s = (tag, attributes, ...children) => build(document.createElementNS(SVG, tag), attributes, children);
 
+/** Set an attribute, unless it is that already: what does not change costs no new layout. */
+export function attr(node, name, value) {
+  const text = String(value);
+  if (node.getAttribute(name) !== text) node.setAttribute(name, text);
+}
+
 /** Say in the figure what failed. */
 export function showError(el, error) {
   el.querySelector(":scope > .pf-error")?.remove();

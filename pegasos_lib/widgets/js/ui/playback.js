@@ -1,5 +1,5 @@
 import { button } from "./controls.js";
-import { h, KEYS, reducedMotion, uid } from "./dom.js";
+import { attr, h, KEYS, reducedMotion, uid } from "./dom.js";
 
 /**
  * Play, step forward, step back and a scrubber over the integer key `key`, 0..max().
@@ -39,9 +39,9 @@ export function playback(fig, { key, max, label }) {
   const shown = h("output", { class: "pf-count", for: id });
   play.setAttribute("aria-pressed", "false");
   fig.onRefresh(() => {
-    scrubber.max = max();
+    attr(scrubber, "max", max());
     scrubber.value = fig.get(key);
-    scrubber.setAttribute("aria-valuetext", `${fig.get(key)} of ${max()}`);
+    attr(scrubber, "aria-valuetext", `${fig.get(key)} of ${max()}`);
     shown.textContent = `${fig.get(key)} / ${max()}`;
   });
   fig.onDispose(stop);

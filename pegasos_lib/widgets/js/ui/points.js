@@ -2,7 +2,7 @@ import { drag } from "d3-drag";
 import { select } from "d3-selection";
 import { symbol, symbolCircle, symbolDiamond2 } from "d3-shape";
 import { button } from "./controls.js";
-import { h, KEYS, s } from "./dom.js";
+import { attr, h, KEYS, s } from "./dom.js";
 import { format, signed } from "./format.js";
 
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
@@ -61,10 +61,11 @@ export function editablePoints(fig, plane, { limit = 200, describe = () => "" })
     + "F flips its label, Delete removes it, Enter adds one beside it, Escape lets go.");
   const help = h("p", { class: "pf-help" });
   let chosen = null; // what the buttons and the next press act on
+  let drawn = []; // the nodes, in the order of X
   let stop = 0; // the point that Tab reaches
 
   const count = () => fig.get("X").length;
-  const nodes = () => layer.selectAll(".pf-point").nodes();
+  const nodes = () => drawn;
   const choose = (i) => {
     chosen = i;
     if (i !== null) stop = i;
@@ -178,17 +179,16 @@ export function editablePoints(fig, plane, { limit = 200, describe = () => "" })
       const y = fig.get("y");
       if (chosen !== null && chosen >= X.length) chosen = null;
       stop = Math.min(stop, X.length - 1);
-      layer.selectAll(".pf-point").data(X).join(create).each(function ([a, b], i) {
-        this.setAttribute("transform", `translate(${plane.x(a).toFixed(2)},${plane.y(b).toFixed(2)})`);
-        const classes = `pf-point ${y[i] > 0 ? "is-plus" : "is-minus"} ${classOf(i)}${i === chosen ? " is-chosen" : ""}`;
-        if (this.getAttribute("class") !== classes) this.setAttribute("class", classes);
-        if (this.label !== y[i]) {
-          this.label = y[i];
-          this.querySelector(".pf-dot").setAttribute("d", SHAPES[y[i]]);
+      if (drawn.length !== X.length) drawn = layer.selectAll(".pf-point").data(X).join(create).nodes();
+      drawn.forEach((node, i) => {
+        attr(node, "transform", `translate(${plane.x(X[i][0]).toFixed(2)},${plane.y(X[i][1]).toFixed(2)})`);
+        attr(node, "class", `pf-point ${y[i] > 0 ? "is-plus" : "is-minus"} ${classOf(i)}${i === chosen ? " is-chosen" : ""}`);
+        attr(node, "tabindex", i === stop ? 0 : -1);
+        if (node.label !== y[i]) {
+          node.label = y[i];
+          node.querySelector(".pf-dot").setAttribute("d", SHAPES[y[i]]);
         }
-        const tabindex = i === stop ? "0" : "-1";
-        if (this.getAttribute("tabindex") !== tabindex) this.setAttribute("tabindex", tabindex);
-        if (i === stop || !this.hasAttribute("aria-label")) this.setAttribute("aria-label", text(i));
+        if (i === stop || !node.hasAttribute("aria-label")) attr(node, "aria-label", text(i));
       });
     },
   };
