@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pegasos_lib import HingeProblem, pegasos, sdca, sgd, subgradient_descent
+from pegasos_lib import HingeProblem, pegasos, sdca, sgd
 from pegasos_lib.steps import ConstantStep, InverseSqrt, InverseTime, PegasosStep, WeightedStep
 
 ROOT = Path(__file__).resolve().parents[1]
 GOLDEN = Path(__file__).parent / "golden"
-FILES = ["problems", "steps", "runs", "descents", "optima", "draws"]
+FILES = ["problems", "steps", "runs", "optima", "draws"]
 
 
 # ---------------------------------------------------------------- from inputs to outputs
@@ -53,10 +53,6 @@ def evaluate_problem(case):
         "losses": problem.losses(W),
         "objective": problem.objective(W),
         "subgradient": [problem.subgradient(w) for w in W],
-        "batch_subgradient": [problem.subgradient(w, np.array(case["indices"])) for w in W],
-        "batch_objective": [
-            problem.instantaneous_objective(w, np.array(case["indices"])) for w in W
-        ],
         "weights": problem.weights(alpha),
         "dual_objective": problem.dual_objective(alpha),
     }
@@ -91,18 +87,6 @@ def evaluate_runs(case):
         outputs[average] = run.trace.w_average
         outputs[f"objective_{average}"] = run.trace.objective_average
     return outputs
-
-
-def evaluate_descents(case):
-    run = subgradient_descent(
-        problem_of(case),
-        n_iter=case["n_iter"],
-        step=step_rule(case["step"], case["lam"], case["c"]),
-        project=case["project"],
-        record=range(case["n_iter"] + 1),
-        w0=np.array(case["w0"]),
-    )
-    return {"w": run.trace.w}
 
 
 def evaluate_optima(case):
@@ -153,7 +137,6 @@ EVALUATE = {
     "problems": evaluate_problem,
     "steps": evaluate_steps,
     "runs": evaluate_runs,
-    "descents": evaluate_descents,
     "optima": evaluate_optima,
     "draws": evaluate_draws,
 }
@@ -183,7 +166,6 @@ def draw_problems(rng):
         w = [np.zeros(d), np.eye(d)[0], *np.round(rng.normal(size=(3, d)), 3)]
         case["w"] = [row.tolist() for row in w]
         case["alpha"] = np.round(rng.random(n), 3).tolist()
-        case["indices"] = rng.integers(n, size=min(n, 4) + 1).tolist()
     return cases
 
 
@@ -224,26 +206,6 @@ def draw_runs(rng):
         }
         cases.append(case)
     return cases
-
-
-def draw_descents(rng):
-    return [
-        {
-            "name": f"{step}, project = {project}",
-            **blobs(rng, 15),
-            "lam": lam,
-            "step": step,
-            "c": 0.5,
-            "project": project,
-            "n_iter": 30,
-            "w0": np.round(rng.normal(size=2), 3).tolist(),
-        }
-        for step, lam, project in (
-            ("pegasos", 0.1, True),
-            ("inverse-sqrt", 0.02, False),
-            ("constant", 1.0, False),
-        )
-    ]
 
 
 def draw_optima(rng):
@@ -302,7 +264,7 @@ def write():
         cases = globals()[f"draw_{name}"](rng)
         for case in cases:
             outputs = EVALUATE[name](case)
-            if name in ("runs", "descents"):
+            if name == "runs":
                 check_margins_clear_of_the_kink(case, outputs["w"])
             case["expected"] = {key: plain(value) for key, value in outputs.items()}
         lines = ",\n".join(json.dumps(case, sort_keys=True) for case in cases)
@@ -334,9 +296,8 @@ def test_golden_file_still_says_what_the_library_gives(name):
             )
 
 
-@pytest.mark.parametrize("name", ["runs", "descents"])
-def test_golden_runs_keep_clear_of_the_kink(name):
-    for case in cases_of(name):
+def test_golden_runs_keep_clear_of_the_kink():
+    for case in cases_of("runs"):
         check_margins_clear_of_the_kink(case, case["expected"]["w"])
 
 

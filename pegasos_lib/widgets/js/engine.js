@@ -49,10 +49,8 @@ export function margins({ Z, n, d }, w, out = new Float64Array(n)) {
   return out;
 }
 
-/** The n hinge losses of w. */
-export function losses(problem, w) {
-  return margins(problem, w).map((m) => Math.max(0, 1 - m));
-}
+/** The n hinge losses that belong to these margins. */
+export const losses = (m) => m.map((value) => Math.max(0, 1 - value));
 
 /** P at each of the m iterates of W (m*d numbers), in one pass. */
 export function objectives({ Z, n, d, lam }, W, m = W.length / d, out = new Float64Array(m)) {
@@ -85,30 +83,18 @@ export const objective = (problem, w) => objectives(problem, w, 1)[0];
 export function terms(problem, w) {
   const norm = (problem.lam / 2) * dot(w, 0, w, 0, problem.d);
   let hinge = 0;
-  for (const m of margins(problem, w)) hinge += Math.max(0, 1 - m);
+  for (const loss of losses(margins(problem, w))) hinge += loss;
   return { norm, hinge: hinge / problem.n };
 }
 
-/**
- * The subgradient lam w - (1/k) sum over `indices` with margin < 1 of y_i x_i: over all points when
- * `indices` is not given, over that mini-batch (repeats count) when it is.
- */
-export function subgradient({ Z, n, d, lam }, w, indices = null) {
+/** The subgradient lam w - (1/n) sum over the points with margin < 1 - `tolerance` of y_i x_i. */
+export function subgradient({ Z, n, d, lam }, w, tolerance = 0) {
   const g = new Float64Array(d);
-  const k = indices ? indices.length : n;
-  for (let a = 0; a < k; a++) {
-    const i = indices ? indices[a] : a;
-    if (dot(Z, i * d, w, 0, d) < 1) for (let j = 0; j < d; j++) g[j] -= Z[i * d + j];
+  for (let i = 0; i < n; i++) {
+    if (dot(Z, i * d, w, 0, d) < 1 - tolerance) for (let j = 0; j < d; j++) g[j] -= Z[i * d + j];
   }
-  for (let j = 0; j < d; j++) g[j] = lam * w[j] + g[j] / k;
+  for (let j = 0; j < d; j++) g[j] = lam * w[j] + g[j] / n;
   return g;
-}
-
-/** The objective f_t of one mini-batch. */
-export function batchObjective({ Z, d, lam }, w, indices) {
-  let loss = 0;
-  for (const i of indices) loss += Math.max(0, 1 - dot(Z, i * d, w, 0, d));
-  return (lam / 2) * dot(w, 0, w, 0, d) + loss / indices.length;
 }
 
 // ------------------------------------------------------------------------------------- dual
@@ -224,15 +210,14 @@ export function radiusOf(project, lam) {
 
 /**
  * Stochastic subgradient steps along the given `draws` (nIter*batchSize indices). Returns all
- * nIter + 1 iterates, w_1 = w0 (0 by default) first, w_{nIter+1} last. Pegasos is step = "pegasos".
+ * nIter + 1 iterates, w_1 = 0 first, w_{nIter+1} last. Pegasos is step = "pegasos".
  */
 export function sgd(problem, {
-  draws, batchSize = 1, nIter = draws.length / batchSize, step = "pegasos", c = 1, project = false, w0 = null,
+  draws, batchSize = 1, nIter = draws.length / batchSize, step = "pegasos", c = 1, project = false,
 }) {
   const { Z, d, lam } = problem;
   const radius = radiusOf(project, lam);
   const W = new Float64Array((nIter + 1) * d);
-  if (w0) W.set(w0);
   const v = new Float64Array(d);
   for (let t = 1; t <= nIter; t++) {
     const now = (t - 1) * d;
@@ -246,13 +231,6 @@ export function sgd(problem, {
     if (radius !== Infinity) projectBall(W, radius, now + d, d);
   }
   return W;
-}
-
-/** Batch subgradient descent from w0: every point at every step, deterministic. */
-export function subgradientDescent(problem, { nIter, w0 = null, step = "pegasos", c = 1, project = false }) {
-  const all = new Int32Array(nIter * problem.n);
-  for (let a = 0; a < all.length; a++) all[a] = a % problem.n;
-  return sgd(problem, { draws: all, batchSize: problem.n, nIter, step, c, project, w0 });
 }
 
 /**

@@ -70,8 +70,8 @@ export function render({ model, el }) {
   const fig = createFigure({
     model, el, kind, css, defaults, clean, draw,
     title: "Margins, hinge losses and the SVM objective",
-    lead: "Drag the points or the tip of w. The red lines are the losses: how far each point still is from its own "
-      + "margin line, in units of 1/‖w‖.",
+    lead: "Drag the points or the tip of w. The thick line from a point is its hinge loss: how far it still is from its "
+      + "own margin line, in units of 1/\u2060‖w‖.",
   });
   const w = () => fig.get("w");
   const setW = (next) => {
@@ -265,14 +265,15 @@ export function render({ model, el }) {
   const goals = tasks(fig, TASKS.map(({ id, text, hint, check }) => ({ id, text, hint, check: () => check(fig.state(), now) })));
   fig.panels.classList.add("pm-panels");
   fig.panels.append(
-    h("div", { class: "pm-side" }, data.el, legend, points.toolbar, numbers.el),
-    h("div", { class: "pm-side" }, bar.el, compareBox, hinge.el, kinkText),
+    h("div", { class: "pm-side" }, data.el, legend, points.toolbar, kinkText),
+    h("div", { class: "pm-side" }, bar.el, compareBox, hinge.el, numbers.el),
   );
   fig.notes.append(table, goals);
 
   // --- drawing
   function placeArrow(state) {
     const [a, b] = state.w;
+    const m = now.margins[state.selected];
     // A tip outside the view is drawn at its edge, on the same ray.
     const reach = 0.97 * Math.min(data.x.domain()[1] / Math.abs(a), data.y.domain()[1] / Math.abs(b));
     const far = reach < 1;
@@ -288,7 +289,9 @@ export function render({ model, el }) {
     wLabel.setAttribute("x", pixels > 1 ? x1 + out * (x1 - x0) : x1 + 22);
     wLabel.setAttribute("y", (pixels > 1 ? y1 + out * (y1 - y0) : y1) + 5);
     data.note(far ? `The tip of w lies outside the view, at (${state.w.slice(0, 2).map(format).join(", ")}): its arrow is cut.`
-      : Math.hypot(a, b) < 1e-9 ? `w₁ = w₂ = 0: there is no decision line${state.constant ? "" : ", every margin is 0 and every loss 1"}.` : "");
+      : Math.hypot(a, b) < 1e-9 ? `w₁ = w₂ = 0: there is no decision line${state.constant ? "" : ", every margin is 0 and every loss 1"}.`
+        : `Point ${state.selected + 1} is ${format(Math.abs(m) / Math.hypot(a, b))} from the line, on the ${m > 0 ? "right" : "wrong"} side: `
+          + `times ‖w‖${state.constant ? " without w₃" : ""} = ${format(Math.hypot(a, b))}, that is its margin ${format(m)}.`);
   }
 
   function placeMinimum(state, least) {

@@ -50,22 +50,20 @@ export function derive(state) {
   const problem = problemOf(state);
   const { w } = state;
   const margins = engine.margins(problem, w);
-  const losses = margins.map((m) => Math.max(0, 1 - m));
   const terms = engine.terms(problem, w);
   const kinks = [];
   let errors = 0;
-  const subgradient = Float64Array.from(w, (x) => problem.lam * x);
   margins.forEach((m, i) => {
     if (m <= 0) errors++;
     if (Math.abs(m - 1) <= KINK) kinks.push(i);
-    else if (m < 1) for (let j = 0; j < problem.d; j++) subgradient[j] -= problem.Z[i * problem.d + j] / problem.n;
   });
   return {
-    problem, margins, losses, terms, kinks, errors,
+    problem, margins, terms, kinks, errors,
+    losses: engine.losses(margins),
     value: terms.norm + terms.hinge,
     norm: norm(w),
     angle: (Math.atan2(w[1], w[0]) * 180) / Math.PI,
-    subgradient,
+    subgradient: engine.subgradient(problem, w, KINK),
   };
 }
 

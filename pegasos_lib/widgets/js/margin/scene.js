@@ -25,6 +25,8 @@ function cut(polygon, a, b, c) {
   return ends.length === 2 ? ends : null;
 }
 
+const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
+
 export function scene(plane) {
   const g = plane.layer("scene").attr("aria-hidden", "true").style("pointer-events", "none").node();
   const make = (tag, name) => {
@@ -97,7 +99,8 @@ export function scene(plane) {
       const end = level === 0 ? high : low;
       const text = level < 0 ? "⟨w, x⟩ = −1" : level > 0 ? "⟨w, x⟩ = 1" : "⟨w, x⟩ = 0";
       // Beside its line, on the side that w points to; a text is wider than high.
-      return put(lineLabels[k], plane.x(end[0]) + (40 * a) / length, plane.y(end[1]) - (11 * b) / length, text);
+      const [tx, ty] = [plane.x(end[0]) + (40 * a) / length, plane.y(end[1]) - (11 * b) / length];
+      return put(lineLabels[k], clamp(tx, 36, plane.width - 36), clamp(ty, 8, plane.height - 8), text);
     });
 
     let paths = "";
@@ -108,6 +111,7 @@ export function scene(plane) {
       });
     }
     losses.setAttribute("d", paths);
+    losses.classList.toggle("is-many", X.length > 30);
     countLabels(X, y);
 
     const point = X[selected];
