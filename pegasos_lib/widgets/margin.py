@@ -19,7 +19,7 @@ EXTENTS = (2, 4, 8, 16)
 
 # The figure's own first points: DATA.separable of margin/derive.js. The shortest w with all margins
 # at least 1 is (0.6, 0.2).
-_X = [(1.5, 0.5), (2, -0.5), (1.2, 2), (2.5, 1.5), (-1.5, -1), (-1, -2), (-2, 1), (-2.5, -0.5)]
+_X = [(2, -0.5), (1.5, 0.5), (1.2, 2), (2.5, 1.5), (-1.5, -1), (-1, -2), (-2, 1), (-2.5, -0.5)]
 _Y = [1, 1, 1, 1, -1, -1, -1, -1]
 
 
@@ -78,7 +78,7 @@ class MarginExplorer(Figure):
     lam = traitlets.Float(0.1).tag(sync=True)
     w = traitlets.Any().tag(sync=True)
     constant = traitlets.Bool(False).tag(sync=True)
-    selected = traitlets.Int(1, min=0).tag(sync=True)
+    selected = traitlets.Int(0, min=0).tag(sync=True)
     extent = traitlets.Enum(EXTENTS, 4).tag(sync=True)
     reveal = traitlets.Bool(False).tag(sync=True)
 
@@ -96,7 +96,6 @@ class MarginExplorer(Figure):
         points, labels = check_points(points), check_labels(labels)
         if len(points) != len(labels):
             raise traitlets.TraitError(f"X has {len(points)} points, y has {len(labels)} labels")
-        traits.setdefault("selected", min(1, len(points) - 1))
         super().__init__(X=points, y=labels, w=w, **traits)
 
     @traitlets.validate("X")

@@ -30,7 +30,7 @@ for (const [name] of DATA_NAMES.slice(0, -1)) {
 }
 
 const defaults = {
-  X: DATA.separable.X, y: DATA.separable.y, lam: 0.1, w: [0.3, 0.7], constant: false, selected: 1, extent: 4, reveal: false,
+  X: DATA.separable.X, y: DATA.separable.y, lam: 0.1, w: [0.3, 0.7], constant: false, selected: 0, extent: 4, reveal: false,
 };
 
 const finite = (value, fallback) => (Number.isFinite(value) ? value : fallback);
