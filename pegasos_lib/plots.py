@@ -20,10 +20,8 @@ from .run import Run
 
 # Okabe and Ito's colours, which all common forms of colour blindness tell apart; the order puts
 # those with the best contrast on white first.
-BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = (
-    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9",
-)  # fmt: skip
-COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+BLUE, VERMILION, GREEN = COLOURS[:3]
 # Iterates and their averages are told apart by the line, runs by colour and by the marker.
 MARKERS = ("o", "s", "^", "D", "v", "P")
 _INK, _FAINT = "#222222", "#767676"
@@ -174,9 +172,7 @@ def plot_contours_2d(
     first, second = np.linspace(*limits[:2], 161), np.linspace(*limits[2:], 161)
     grid = np.stack(np.meshgrid(first, second), axis=-1)
     values = problem.objective(grid.reshape(-1, 2)).reshape(grid.shape[:2])
-    floor = float(values.min())
-    if len(star):
-        floor = min(floor, float(problem.objective(star[0])))
+    floor = min([float(values.min()), *problem.objective(star)])
     span = max(float(values.max()) - floor, 1e-12)
     levels = floor + span * np.geomspace(1e-3, 1.0, 14)
     ax.contour(first, second, values, levels=levels, colors=_FAINT, linewidths=0.8, zorder=1)
@@ -230,14 +226,13 @@ def plot_traces(
     Raises
     ------
     ValueError
-        If `which` or `against` is none of these.
+        If `which` or `against` is something else.
     """
     if which not in ("both", "last", "average"):
         raise ValueError(f"which must be 'both', 'last' or 'average'; got {which!r}")
     if against not in ("iteration", "seconds"):
         raise ValueError(f"against must be 'iteration' or 'seconds'; got {against!r}")
-    named: Mapping[str, Run] = {"": runs} if isinstance(runs, Run) else runs
-    ax = _axes(ax)
+    named, ax = {"": runs} if isinstance(runs, Run) else runs, _axes(ax)
     for index, (name, run) in enumerate(named.items()):
         trace = run.trace
         curves = []
