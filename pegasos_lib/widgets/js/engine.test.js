@@ -161,6 +161,13 @@ test("the bound of Theorem 2 has c = (sqrt(lam) + R)^2 with projection and 4 R^2
   assertClose(engine.bound({ lam: 1, R: 1, T: Math.E, project: false }), 4 / Math.E, "T = e");
 });
 
+test("a bound that does not divide 2^32 favours no residue", () => {
+  const below = engine.boundedIntegers(4);
+  let low = 0;
+  for (let a = 0; a < 10000; a++) if (below(3 * 2 ** 30) < 2 ** 30) low++;
+  assert.ok(Math.abs(low - 10000 / 3) < 250, `${low} of 10,000 in the lowest third`);
+});
+
 test("draws are uniform, without repeats where that is asked, and permutations use each index once", () => {
   const counts = new Array(10).fill(0);
   for (const i of engine.drawBatches(1, { n: 10, nIter: 100000 })) counts[i]++;
