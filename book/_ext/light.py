@@ -143,7 +143,26 @@ def trim(app, exception):
     theme = Path(pydata_sphinx_theme.__file__).parent / "theme/pydata_sphinx_theme/static/styles"
     css = purge((theme / "pydata-sphinx-theme.css").read_text(encoding="utf-8"), words)
     (static / "styles" / "pydata-sphinx-theme.css").unlink(missing_ok=True)
-    (static / "styles" / "theme-purged.css").write_text(css, encoding="utf-8")
+    write_if_new(static / "styles" / "theme-purged.css", css)
+
+
+def write_if_new(path, text):
+    """Write a text file, but leave one that says the same untouched."""
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def open_at_the_first_page(app, exception):
+    """Write an index page that leads to the book's first page, by itself or by its link."""
+    if exception or app.builder.format != "html":
+        return
+    target, title = f"{app.config.root_doc}.html", escape(app.config.html_title)
+    page = (
+        '<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8" />'
+        f'<meta http-equiv="refresh" content="0; url={target}" /><title>{title}</title></head>\n'
+        f'<body><main><h1><a href="{target}">{title}</a></h1></main></body>\n</html>\n'
+    )
+    write_if_new(Path(app.outdir) / "index.html", page)
 
 
 def setup(app):
@@ -152,4 +171,5 @@ def setup(app):
     app.connect("html-page-context", describe, priority=950)
     app.connect("html-page-context", mend_body, priority=950)
     app.connect("build-finished", trim)
+    app.connect("build-finished", open_at_the_first_page, priority=100)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -3,7 +3,7 @@ document.addEventListener("DOMContentLoaded", () => {
   // A box that scrolls can be reached by the keyboard and has a name; one that does not is no stop.
   const boxes = [
     ...[...document.querySelectorAll(".math-scroll")].map((box) => [box, "Formula"]),
-    ...[...document.querySelectorAll(".table-scroll, .cell_output .text_html")].map((box) => [box, "Table"]),
+    ...[...document.querySelectorAll(".pst-scrollable-table-container, .cell_output .text_html")].map((box) => [box, "Table"]),
   ];
   const update = ([box, name]) => {
     const attributes = { tabindex: "0", role: "group", "aria-label": `${name}, scrolls sideways` };
@@ -27,3 +27,11 @@ document.addEventListener("DOMContentLoaded", () => {
 if (location.protocol === "file:" && typeof DOCUMENTATION_OPTIONS !== "undefined") {
   DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
 }
+
+// Paper is white: a page in dark mode prints as in light mode.
+addEventListener("beforeprint", () => {
+  const root = document.documentElement;
+  const theme = root.dataset.theme;
+  root.dataset.theme = "light";
+  addEventListener("afterprint", () => { root.dataset.theme = theme; }, { once: true });
+});

@@ -1,0 +1,362 @@
+"""The built site as files: what is on its pages, what is not, and when a build fails."""
+
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from urllib.parse import unquote, urlsplit
+
+import nbformat
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+
+from .conftest import ROOT, build_book
+
+sys.path.append(str(ROOT / "book" / "_ext"))  # as jupyter-book does
+
+FORBIDDEN_SCRIPTS = "mathjax", "katex", "fontawesome", "thebe", "require", "html-manager"
+
+
+def soups(site):
+    """Return the parsed pages by path."""
+    return {
+        path: BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+        for path in sorted(site.rglob("*.html"))
+    }
+
+
+@pytest.fixture(scope="module")
+def pages(site):
+    return soups(site)
+
+
+def chapters(site):
+    """Return the paths of the pages that come from notebooks."""
+    files = re.findall(r"(?:root|file): (\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    return [site / f"{name}.html" for name in files if (ROOT / f"{name}.ipynb").is_file()]
+
+
+def test_a_second_build_runs_and_writes_nothing(site):
+    before = {path: path.stat().st_mtime_ns for path in site.rglob("*.html")}
+    result = build_book(ROOT)
+    assert result.returncode == 0, result.stderr[-3000:]
+    assert "Executing notebook" not in result.stdout + result.stderr
+    after = {path: path.stat().st_mtime_ns for path in site.rglob("*.html")}
+    assert [path.name for path in after if after[path] != before.get(path)] == []
+
+
+def test_only_the_pages_of_the_contents_are_built(site):
+    names = set(re.findall(r"(?:root|file): (\S+)", (ROOT / "_toc.yml").read_text("utf-8")))
+    built = {path.relative_to(site).with_suffix("").as_posix() for path in site.rglob("*.html")}
+    assert built == names | {"index", "search"}
+    sources = {
+        p.relative_to(site / "_sources").with_suffix("").as_posix()
+        for p in (site / "_sources").rglob("*")
+        if p.is_file()
+    }
+    assert sources == names, "the published sources are the pages and nothing of the course"
+
+
+def test_no_page_carries_a_script_that_the_build_made_needless(pages, site):
+    for path, page in pages.items():
+        for script in page.find_all("script"):
+            source = script.get("src", "").lower()
+            named = [word for word in FORBIDDEN_SCRIPTS if word in source]
+            assert not named, f"{path.name} loads {source}"
+            assert "thebe" not in (script.string or "").lower(), path.name
+            assert "mathjax" not in (script.string or "").lower(), path.name
+            assert script.get("type") != "application/vnd.jupyter.widget-state+json", path.name
+    names = [path.name.lower() for path in site.rglob("*.js")]
+    assert not [n for n in names for word in FORBIDDEN_SCRIPTS if word in n]
+
+
+def test_the_figures_script_is_on_the_pages_with_a_figure_and_on_no_other(pages):
+    with_figure = 0
+    for path, page in pages.items():
+        scripts = [s for s in page.find_all("script", src=True) if "figures.js" in s["src"]]
+        figures = page.select("[data-figure]")
+        assert len(scripts) == bool(figures), f"{path.name}: {len(figures)} figures"
+        with_figure += bool(figures)
+    assert with_figure >= 2
+
+
+def test_nothing_is_loaded_from_another_host(pages, site):
+    for path, page in pages.items():
+        for tag in page.find_all(["script", "link", "img", "iframe", "source", "video", "object"]):
+            for name in ("src", "href", "srcset", "data"):
+                if tag.name == "link" and "canonical" in tag.get("rel", []):
+                    continue
+                address = tag.get(name, "")
+                assert not address.startswith(("http:", "https:", "//")), f"{path.name}: {tag}"
+    for path in site.rglob("*.css"):
+        css = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.S)
+        for address in re.findall(r"url\(\s*[\"']?([^\"')]+)|@import\s+[\"']([^\"']+)", css):
+            target = "".join(address)
+            assert not target.startswith(("http", "//")), f"{path.name}: {target}"
+            if not target.startswith(("data:", "#")):
+                assert (path.parent / target.split("?")[0]).is_file(), f"{path.name}: {target}"
+
+
+def test_every_internal_link_and_anchor_leads_somewhere(pages, site):
+    anchors = {path: {tag["id"] for tag in page.find_all(id=True)} for path, page in pages.items()}
+    dead = []
+    for path, page in pages.items():
+        for tag in page.find_all(["a", "link", "img", "script"]):
+            address = tag.get("href") or tag.get("src") or ""
+            parts = urlsplit(address)
+            if not address or parts.scheme or parts.netloc:
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            if not target.is_file():
+                dead.append(f"{path.name}: {address}")
+            elif parts.fragment and target in anchors:
+                # The figures keep their state in the fragment: #pegasos=...
+                name = unquote(parts.fragment)
+                if name not in anchors[target] | {""} and "=" not in name:
+                    dead.append(f"{path.name}: {address}")
+    assert dead == []
+
+
+def test_ids_are_unique_on_a_page(pages):
+    for path, page in pages.items():
+        ids = [tag["id"] for tag in page.find_all(id=True)]
+        assert sorted(ids) == sorted(set(ids)), path.name
+
+
+def test_every_page_has_a_language_a_description_and_an_icon(pages):
+    for path, page in pages.items():
+        assert page.html["lang"] == "en", path.name
+        assert page.title.string.strip(), path.name
+        if path.name != "index.html":
+            description = page.find("meta", attrs={"name": "description"})["content"]
+            assert 20 <= len(description) <= 160, f"{path.name}: {description!r}"
+            assert page.find("link", rel="icon")["href"].startswith("data:"), path.name
+
+
+def test_mathematics_is_rendered_with_mathml_for_screen_readers(pages, site):
+    for path in chapters(site):
+        formulas = pages[path].select(".math .katex")
+        assert len(formulas) > 10, path.name
+        assert all(formula.select_one("math annotation") for formula in formulas), path.name
+        assert not pages[path].select(".katex-error"), path.name
+
+
+def test_chapters_theorems_and_equations_are_numbered_as_in_the_book(pages, site):
+    numbers = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["sphinx"]["config"]
+    for name, chapter in numbers["chapter_numbers"].items():
+        page = pages[site / f"{name}.html"]
+        assert page.h1.select_one(".section-number").string.strip() == f"{chapter}."
+        labels = [tag.get_text() for tag in page.select(".proof .caption-number, .eqno")]
+        found = [match[1] for label in labels if (match := re.search(r"(\d+)\.\d+", label))]
+        assert found, f"{name} numbers nothing"
+        assert set(found) == {str(chapter)}, labels
+
+
+def test_a_page_without_a_figure_weighs_little(site, pages):
+    import gzip
+
+    for path, page in pages.items():
+        if path.name in {"index.html", "search.html"} or page.select("[data-figure]"):
+            continue
+        scripts = [tag["src"] for tag in page.find_all("script", src=True)]
+        styles = [tag["href"] for tag in page.find_all("link", rel="stylesheet")]
+        files = [path, *(path.parent / unquote(urlsplit(a).path) for a in scripts + styles)]
+        weight = sum(len(gzip.compress(file.read_bytes())) for file in files)
+        assert weight < 160_000, f"{path.name}: {weight} bytes compressed"
+
+
+# A small book with the settings of the book itself ------------------------------------------
+
+
+@pytest.fixture
+def small_book(tmp_path):
+    """Return `write(text, code)`: a book of one page and one notebook, under the same settings."""
+    for name in (
+        "_config.yml",
+        "book/_ext",
+        "book/_templates",
+        "book/site_static",
+        "book/references.bib",
+    ):
+        target = tmp_path / name
+        target.parent.mkdir(exist_ok=True)
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, target, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / name, target)
+    contents = {"format": "jb-book", "root": "book/intro", "chapters": [{"file": "book/pegasos"}]}
+    (tmp_path / "_toc.yml").write_text(yaml.safe_dump(contents, sort_keys=False))
+
+    def write(text="A page.", code=None):
+        (tmp_path / "book" / "intro.md").write_text(f"# A book\n\n{text}\n")
+        notebook = nbformat.v4.new_notebook()
+        notebook.metadata["kernelspec"] = {
+            "name": "python3",
+            "display_name": "Python 3",
+            "language": "python",
+        }
+        notebook.cells = [nbformat.v4.new_markdown_cell("# Pegasos\n\nA chapter.")]
+        if code:
+            notebook.cells.append(nbformat.v4.new_code_cell(code))
+        nbformat.write(notebook, tmp_path / "book" / "pegasos.ipynb")
+        return tmp_path
+
+    return write
+
+
+def without_repository():
+    return os.environ | {"BOOK_REPOSITORY_URL": ""}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"The bound $\frac{1}{$ fails.",
+        "$$\n\\begin{align} a &= \\nosuchcommand{b} \\end{align}\n$$",
+    ],
+)
+def test_wrong_tex_fails_the_build_and_is_named(small_book, text):
+    folder = small_book(text)
+    for build in ("first", "second"):
+        result = build_book(folder, env=without_repository())
+        assert result.returncode != 0, f"the {build} build passed"
+        assert "wrong TeX" in result.stderr
+        assert "intro.md" in result.stderr
+
+
+def test_a_failing_cell_fails_the_build(small_book):
+    result = build_book(small_book(code="1 / 0"), env=without_repository())
+    assert result.returncode != 0
+    assert "ZeroDivisionError" in result.stdout + result.stderr
+
+
+def buttons(folder, name):
+    page = BeautifulSoup((folder / "_build/html/book" / name).read_text("utf-8"), "html.parser")
+    return page, page.select(".article-header-buttons a, .article-header-buttons .dropdown button")
+
+
+def test_the_launch_button_opens_this_notebook_in_jupyterlab_or_is_absent(small_book):
+    folder = small_book()
+    result = build_book(folder, env=without_repository())
+    assert result.returncode == 0, result.stderr
+    page, _ = buttons(folder, "pegasos.html")
+    assert "mybinder" not in str(page)
+    download = page.select_one("a.btn-download-source-button")
+    assert download.has_attr("download")
+    source = (folder / "_build/html/book" / download["href"]).resolve()
+    assert json.loads(source.read_text("utf-8"))["cells"]
+    page, shown = buttons(folder, "intro.html")
+    assert shown == [], "pages that are no notebook have nothing to launch"
+
+    env = os.environ | {"BOOK_REPOSITORY_URL": "git@github.com:someone/a-book.git"}
+    result = build_book(folder, env=env)
+    assert result.returncode == 0, result.stderr
+    page, _ = buttons(folder, "pegasos.html")
+    (button,) = page.select("a[href*=mybinder]")
+    assert re.fullmatch(
+        r"https://mybinder\.org/v2/gh/someone/a-book/[\w.-]+\?urlpath=lab/tree/book/pegasos\.ipynb",
+        button["href"],
+    )
+    assert "mybinder.org" in button.get_text()
+    assert "mybinder.org" in button["title"]
+    page, shown = buttons(folder, "intro.html")
+    assert shown == []
+
+
+# The extensions' own functions ---------------------------------------------------------------
+
+
+def git(folder, *words):
+    identity = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
+    subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize(
+    ("url", "address"),
+    [
+        ("https://github.com/a/b", "https://github.com/a/b"),
+        ("https://github.com/a/b.git", "https://github.com/a/b"),
+        ("https://token@github.com/a/b.git", "https://github.com/a/b"),
+        ("git@github.com:a/b.git", "https://github.com/a/b"),
+        ("ssh://git@gitlab.com/a/b.git", "https://gitlab.com/a/b"),
+        ("ssh://git@github.com:22/a/b.c", "https://github.com/a/b.c"),
+        ("https://gitlab.com/group/sub/b", None),
+        ("https://git.example.org/a/b", None),
+        ("https://github.com.example.org/a/b", None),
+        ("/srv/git/b.git", None),
+        ("file:///srv/github.com/a/b", None),
+        ("../b", None),
+        ("", None),
+    ],
+)
+def test_an_address_that_binder_cannot_open_is_no_address(url, address):
+    from launch import public_address
+
+    assert public_address(url) == address
+
+
+def test_the_repository_comes_from_the_setting_or_else_from_origin(tmp_path, monkeypatch):
+    from launch import find_branch, find_repository
+
+    monkeypatch.delenv("BOOK_REPOSITORY_URL", raising=False)
+    assert find_repository(tmp_path) is None
+    git(tmp_path, "init", "-b", "draft")
+    git(tmp_path, "commit", "--allow-empty", "-m", "start")
+    assert find_repository(tmp_path) is None
+    git(tmp_path, "remote", "add", "origin", "git@gitlab.com:a/b.git")
+    assert find_repository(tmp_path) == "https://gitlab.com/a/b"
+    assert find_repository(tmp_path, "https://github.com/c/d") == "https://github.com/c/d"
+    monkeypatch.setenv("BOOK_REPOSITORY_URL", "https://github.com/e/f")
+    assert find_repository(tmp_path, "https://github.com/c/d") == "https://github.com/e/f"
+    monkeypatch.delenv("BOOK_REPOSITORY_URL")
+
+    assert find_branch(tmp_path) == "draft"
+    git(tmp_path, "update-ref", "refs/remotes/origin/trunk", "HEAD")
+    git(tmp_path, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk")
+    assert find_branch(tmp_path) == "trunk", "a branch that origin lacks cannot be launched"
+    git(tmp_path, "update-ref", "refs/remotes/origin/draft", "HEAD")
+    assert find_branch(tmp_path) == "draft"
+
+    (tmp_path / "inner").mkdir()
+    assert find_repository(tmp_path / "inner") is None, "Binder needs the book at the root"
+
+
+def test_another_library_is_another_cache(tmp_path):
+    from execution import library_digest
+
+    (tmp_path / "a.py").write_text("x = 1\n")
+    first = library_digest(tmp_path)
+    (tmp_path / "notes.txt").write_text("no code\n")
+    assert library_digest(tmp_path) == first
+    (tmp_path / "a.py").write_text("x = 2\n")
+    assert library_digest(tmp_path) != first
+
+
+def test_purging_keeps_what_a_page_can_use():
+    from light import purge
+
+    css = (
+        '@charset "UTF-8";/* a */.used,.gone:hover{color:red}.gone{content:"{"}'
+        "@media (min-width:3px){.gone{a:b}.used .other:not(.gone,.used){c:d}p>b{e:f}}"
+        "@font-face{font-family:Font Awesome;src:url(x)}@keyframes k{from{a:b}50%{a:c}}"
+        ".bs-tooltip-top{g:h}"
+    )
+    assert purge(css, {"used", "other"}) == (
+        '@charset "UTF-8";.used{color:red}@media (min-width:3px){p>b{e:f}}'
+        "@keyframes k{from{a:b}50%{a:c}}.bs-tooltip-top{g:h}"
+    )
+
+
+def test_the_static_assets_ship_with_their_licences():
+    static = ROOT / "book" / "site_static"
+    assert "MIT" in (static / "katex" / "LICENSE").read_text("utf-8")
+    assert "SIL OPEN FONT LICENSE" in (static / "icons" / "LICENSE").read_text("utf-8")
+    assert (static / "icons" / "icons.woff2").stat().st_size < 6_000
+    katex = importlib.util.find_spec("sphinxcontrib.katex").origin
+    css = (static / "katex" / "katex.min.css").read_text("utf-8")
+    version = re.search(r"katex_version = '([\d.]+)'", open(katex, encoding="utf-8").read())[1]
+    assert version in css[:80], "the style sheet and the renderer are of one version"
