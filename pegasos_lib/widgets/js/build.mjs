@@ -26,7 +26,7 @@ INDIRECT, OR CONSEQUENTIAL DAMAGES OR ANY DAMAGES WHATSOEVER RESULTING FROM LOSS
 ACTION OF CONTRACT, NEGLIGENCE OR OTHER TORTIOUS ACTION, ARISING OUT OF OR IN CONNECTION WITH THE USE OR PERFORMANCE OF
 THIS SOFTWARE. */`;
 
-await esbuild.build({
+const { metafile } = await esbuild.build({
   entryPoints: [here("index.js")],
   outfile: here("../static/figures.js"),
   bundle: true,
@@ -38,5 +38,10 @@ await esbuild.build({
   legalComments: "none",
   banner: { js: licences },
   plugins: [minifiedCss],
+  metafile: true,
   logLevel: "info",
 });
+
+const packages = new Set(Object.keys(metafile.inputs).map((path) => path.match(/node_modules\/([^/]+)/)?.[1]).filter(Boolean));
+const unnamed = [...packages].filter((name) => !licences.includes(name));
+if (unnamed.length > 0) throw new Error(`name these packages in the licences: ${unnamed.join(", ")}`);

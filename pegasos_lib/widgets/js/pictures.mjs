@@ -13,7 +13,7 @@ const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", 
 // Runs in the page: joins the panels of the figure into one SVG that needs no style sheet from outside.
 function gather() {
   const PAINT = { fill: "rgb(0, 0, 0)", "fill-opacity": "1", stroke: "none", "stroke-width": "1px", "stroke-opacity": "1",
-    "stroke-dasharray": "none", opacity: "1", "font-size": "", "font-weight": "400", "text-anchor": "start" };
+    "stroke-dasharray": "none", opacity: "1", "paint-order": "normal", "font-size": "", "font-weight": "400", "text-anchor": "start" };
   const KEEP = /^(x|y|x1|x2|y1|y2|cx|cy|r|width|height|transform|clip-path|id|viewBox|refX|refY|orient|marker.*|dy)$/;
   const NS = "http://www.w3.org/2000/svg";
   const classes = new Map();
@@ -86,6 +86,8 @@ function gather() {
   whole.prepend(style);
   whole.setAttribute("xmlns", NS);
   whole.setAttribute("viewBox", `0 0 ${right} ${bottom}`);
+  whole.setAttribute("width", right);
+  whole.setAttribute("height", bottom);
   const out = new XMLSerializer().serializeToString(whole);
   document.body.replaceChildren(Object.assign(document.createElement("pre"), { id: "picture", textContent: out }));
 }

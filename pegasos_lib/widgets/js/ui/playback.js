@@ -45,7 +45,7 @@ export function playback(fig, { key, max, label }) {
     shown.textContent = `${fig.get(key)} / ${max()}`;
   });
   fig.onDispose(stop);
-  return h("div", { class: "pf-playback", role: "group", "aria-label": label },
+  return h("div", { class: "pf-playback", role: "group", "aria-label": "Playback" },
     play, back, step, h("label", { for: id, text: label }), scrubber, shown);
 }
 

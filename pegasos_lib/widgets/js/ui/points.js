@@ -128,27 +128,29 @@ export function editablePoints(fig, plane, { limit = 200, describe = () => "" })
   }
 
   const index = (node) => nodes().indexOf(node);
-  let moved = false;
+  // Where the areas for the finger overlap, the point nearest to it is the one that is meant.
+  const nearest = (px, py) => fig.get("X").reduce((best, [a, b], i) => {
+    const distance = Math.hypot(plane.x(a) - px, plane.y(b) - py);
+    return distance < best.distance ? { i, distance } : best;
+  }, { i: 0, distance: Infinity }).i;
   const dragging = drag()
     .container(plane.inner)
     .clickDistance(3)
-    .subject((event) => {
-      const [a, b] = fig.get("X")[index(event.sourceEvent.target.closest(".pf-point"))];
-      return { x: plane.x(a), y: plane.y(b) };
+    .subject(({ x, y }) => {
+      const i = nearest(x, y);
+      const [a, b] = fig.get("X")[i];
+      return { i, x: plane.x(a), y: plane.y(b), moved: false, again: chosen === i };
     })
-    .on("start", function () {
-      moved = false;
-      const wasChosen = chosen === index(this);
-      this.focus({ preventScroll: true });
-      choose(index(this));
-      this.wasChosen = wasChosen;
+    .on("start", ({ subject }) => {
+      nodes()[subject.i].focus({ preventScroll: true });
+      choose(subject.i);
     })
-    .on("drag", function ({ x, y }) {
-      moved = true;
-      move(index(this), plane.x.invert(x), plane.y.invert(y));
+    .on("drag", ({ subject, x, y }) => {
+      subject.moved = true;
+      move(subject.i, plane.x.invert(x), plane.y.invert(y));
     })
-    .on("end", function () {
-      if (!moved && this.wasChosen) choose(null);
+    .on("end", ({ subject }) => {
+      if (!subject.moved && subject.again) choose(null);
     });
 
   const create = (enter) => enter.append(() => {
