@@ -42,6 +42,7 @@ const { metafile } = await esbuild.build({
   logLevel: "info",
 });
 
-const packages = new Set(Object.keys(metafile.inputs).map((path) => path.match(/node_modules\/([^/]+)/)?.[1]).filter(Boolean));
+const [output] = Object.values(metafile.outputs);
+const packages = new Set(Object.keys(output.inputs).map((path) => path.match(/node_modules\/([^/]+)/)?.[1]).filter(Boolean));
 const unnamed = [...packages].filter((name) => !licences.includes(name));
 if (unnamed.length > 0) throw new Error(`name these packages in the licences: ${unnamed.join(", ")}`);
