@@ -1,6 +1,8 @@
 """The course's nbgrader settings, used from any folder with `--config=.../nbgrader_config.py`."""
 
 import os
+import sys
+import textwrap
 from pathlib import Path
 
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
@@ -21,10 +23,14 @@ class ShortenTestOutput(NbGraderPreprocessor):
         if cell.cell_type == "code" and utils.is_grade(cell):
             cell.outputs = [out for out in cell.outputs if out.output_type == "error"]
             for out in cell.outputs:
-                out.traceback = [f"{out.ename}: {out.evalue}"]
+                lines = f"{out.ename}: {out.evalue}".splitlines()
+                out.traceback = [textwrap.fill(line, 100, subsequent_indent="  ") for line in lines]
         return cell, resources
 
 
+# nbgrader makes its database with the command `alembic`, which stands beside it: so an
+# environment that was not activated works too.
+os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
 # A kernel that compiles the library's loops is slower, for runs as short as these, than NumPy.
 os.environ.setdefault("PEGASOS_JIT", "0")
 
