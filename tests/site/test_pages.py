@@ -1,0 +1,110 @@
+"""Every page in a browser: accessible, silent, and no wider than a phone."""
+
+import re
+from importlib.resources import files
+
+import pytest
+
+from .conftest import ROOT
+
+AXE = files("axe_playwright_python").joinpath("axe.min.js")
+CONTENTS = re.findall(r"(?:root|file): (\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
+PAGES = [f"{name}.html" for name in CONTENTS] + ["search.html"]
+
+pytestmark = [pytest.mark.browser]
+
+
+def violations(page):
+    """Return what axe finds on a page, as lines."""
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+    return [
+        f"{rule['id']}: {node['target']} {node['html'][:150]} {node['failureSummary'][:200]}"
+        for rule in found
+        for node in rule["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_nothing(visit, http_site, name, scheme):
+    page = visit(
+        f"{http_site}/{name}", color_scheme=scheme, viewport={"width": 1280, "height": 900}
+    )
+    assert page.evaluate("document.documentElement.dataset.theme") == scheme
+    found = violations(page)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_timeout(200)  # the theme and the figures answer a resize
+    found += [f"at 390 px: {line}" for line in violations(page)]
+    assert found == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_opens_from_disk_and_is_no_wider_than_a_phone(visit, file_site, name):
+    page = visit(f"{file_site}/{name}", viewport={"width": 360, "height": 740})
+    assert page.locator("h1:visible").count() >= 1
+    for width in (360, 320):
+        page.set_viewport_size({"width": width, "height": 740})
+        page.wait_for_timeout(200)
+        wide = page.evaluate(
+            """() => document.documentElement.scrollWidth <= innerWidth ? [] :
+                [...document.querySelectorAll('article *')]
+                    .filter((e) => e.getBoundingClientRect().right > innerWidth + 1)
+                    .map((e) => e.outerHTML.slice(0, 120)).slice(0, 5)
+                    .concat(`${document.documentElement.scrollWidth} px wide`)"""
+        )
+        assert wide == [], f"at {width} px"
+
+
+@pytest.mark.parametrize("name", CONTENTS)
+def test_a_formula_that_scrolls_can_be_reached_and_has_a_name(visit, file_site, name):
+    page = visit(f"{file_site}/{name}.html", viewport={"width": 320, "height": 740})
+    page.wait_for_function("document.fonts.status === 'loaded'")
+    wrong = page.evaluate(
+        """() => [...document.querySelectorAll('.math-scroll')].filter((box) => {
+            const scrolls = box.scrollWidth > box.clientWidth + 1;
+            const named = box.tabIndex === 0 && box.getAttribute('role') === 'group'
+                && box.getAttribute('aria-label');
+            return scrolls !== Boolean(named);
+        }).map((box) => box.textContent.slice(0, 80))"""
+    )
+    assert wrong == []
+
+
+def test_the_index_leads_to_the_first_page(visit, http_site):
+    page = visit(http_site + "/index.html")
+    page.wait_for_url("**/book/intro.html")
+
+
+@pytest.mark.parametrize("place", ["http", "disk"])
+def test_the_search_finds_a_chapter(visit, http_site, file_site, place):
+    address = http_site if place == "http" else file_site
+    page = visit(f"{address}/search.html?q=Pegasos")
+    page.wait_for_selector("#search-results li a[href*='book/']")
+
+
+def test_the_search_opens_on_a_page_and_the_mode_can_be_changed(visit, http_site):
+    page = visit(f"{http_site}/book/intro.html", color_scheme="light")
+    page.keyboard.press("Control+k")
+    page.wait_for_selector("#pst-search-dialog[open] input:focus")
+    page.keyboard.press("Escape")
+    button = page.locator(".theme-switch-button").first
+    modes = set()
+    for _ in range(3):
+        button.click()
+        modes.add(page.evaluate("document.documentElement.dataset.mode"))
+    assert modes == {"light", "dark", "auto"}
+
+
+def test_the_contents_open_on_a_phone(visit, http_site):
+    page = visit(f"{http_site}/book/intro.html", viewport={"width": 360, "height": 740})
+    page.locator(".primary-toggle:visible").click()
+    page.locator("dialog[open] a", has_text="Pegasos").first.click()
+    page.wait_for_url("**/book/pegasos.html")
+
+
+def test_a_page_reads_without_scripts(visit, http_site):
+    page = visit(f"{http_site}/book/notation.html", java_script_enabled=False)
+    assert page.locator("h1").first.is_visible()
+    assert page.locator(".math .katex-html").first.is_visible()
+    assert not page.locator(".theme-switch-button").first.is_visible()
