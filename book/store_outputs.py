@@ -32,7 +32,11 @@ def run(path: Path) -> None:
     """Execute one notebook in its own folder and write it back."""
     notebook = nbformat.read(path, as_version=4)
     NotebookClient(
-        notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": path.parent}}
+        notebook,
+        timeout=300,
+        kernel_name="python3",
+        coalesce_streams=True,
+        resources={"metadata": {"path": path.parent}},
     ).execute()
     strip(notebook)
     nbformat.write(notebook, path)
