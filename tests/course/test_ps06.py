@@ -13,6 +13,7 @@ import sys
 import textwrap
 import warnings
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -227,6 +228,11 @@ def answers_with(mistake):
     return answers
 
 
+@cache
+def failures_of(name):
+    return graded_here(answers_with(MISTAKES[name]))
+
+
 def fill(notebook, answers):
     """Put the answers where the stubs are, as a student would."""
     for cell in notebook.cells:
@@ -418,14 +424,14 @@ def test_right_answers_pass_every_test(answers):
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_fails_its_tests_and_no_other(name):
     mistake = MISTAKES[name]
-    failed = graded_here(answers_with(mistake))
+    failed = failures_of(name)
     assert " ".join(test.removeprefix("ps06-") for test in failed) == mistake.fails, failed
     assert {test.split("-")[1] for test in failed} == {f"p{name[0]}"}
 
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_is_told_in_words(name):
-    failed = graded_here(answers_with(MISTAKES[name]))
+    failed = failures_of(name)
     told = [message for message in failed.values() if message.startswith("Hint: ")]
     assert told, failed
     assert all(len(message.split()) > 8 for message in told), told
@@ -493,7 +499,7 @@ def test_feedback_says_what_is_wrong_and_shows_no_hidden_test(graded, student):
     got = sum(score for score, _ in expected_scores(student).values())
     assert f"(Score: {got:.1f} / 20.0)" in seen
     if student in MISTAKES:
-        for message in graded_here(answers_with(MISTAKES[student])).values():
+        for message in failures_of(student).values():
             assert " ".join(message.split()) in seen
 
 
