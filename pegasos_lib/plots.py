@@ -346,5 +346,5 @@ def _legend(ax: Axes, *, beside: bool = False) -> Axes:
     if labels and beside:
         ax.legend(handles, labels, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     elif labels:
-        ax.legend(handles, labels, loc="best")
+        ax.legend(handles, labels, loc="best", frameon=True, edgecolor="none", framealpha=0.85)
     return ax
