@@ -179,6 +179,52 @@ def test_two_figures_on_a_page_do_not_mix(visit, figure_file):
     assert len(ids) == len(set(ids)), "an id is there twice"
 
 
+KERNEL = """
+() => {
+  // What anywidget hands to a figure: a model whose traits a kernel may set, and an empty element.
+  const traits = { lam: 0.1, t: 3 };
+  const listeners = {};
+  window.model = {
+    saved: 0,
+    get: (key) => traits[key],
+    set(key, value) {
+      traits[key] = value;
+      (listeners[`change:${key}`] ?? []).forEach((f) => f());
+    },
+    on(name, f) { (listeners[name] ??= []).push(f); },
+    off(name, f) { listeners[name] = listeners[name].filter((g) => g !== f); },
+    save_changes() { window.model.saved += 1; },
+  };
+  window.left = () => Object.values(listeners).flat().length;
+  const el = document.createElement("div");
+  document.body.append(el);
+  window.end = PegasosFigures.widget("pegasos").render({ model: window.model, el });
+}
+"""
+
+
+def test_traits_and_figure_follow_each_other_in_a_kernel(visit, figure_file):
+    page = visit(figure_file("").as_uri())
+    page.evaluate(KERNEL)
+    expect(control(page, "λ")).to_have_attribute("aria-valuetext", "0.1")
+    page.evaluate("model.set('lam', 0.5)")
+    expect(control(page, "λ")).to_have_attribute("aria-valuetext", "0.5")
+    control(page, "output").select_option("last")
+    page.wait_for_function("model.get('average') === 'last' && model.saved === 1")
+    page.get_by_role("button", name="Copy call").click()
+    call = page.locator(".pf-link").input_value()
+    assert call == 'PegasosExplorer(lam=0.5, average="last", t=3)'
+    page.get_by_role("button", name="Add point").click()
+    expect(points(page)).to_have_count(41)
+    page.get_by_role("button", name="Copy call").click()
+    names = {"PegasosExplorer": PegasosExplorer}
+    again = eval(page.locator(".pf-link").input_value(), names)
+    assert (len(again.X), len(again.y), again.lam, again.average) == (41, 41, 0.5, "last")
+    page.evaluate("end()")
+    expect(page.locator(".pf-root")).to_have_count(0)
+    assert page.evaluate("left()") == 0, "the figure listens on after its end"
+
+
 def test_mounting_again_changes_nothing(show):
     page = show()
     page.evaluate("PegasosFigures.mountAll()")
@@ -289,6 +335,15 @@ def test_the_parts_of_a_step_are_drawn(show):
         page.get_by_text(re.compile("Step 4: shrink by 0.75, push by .* project"))
     ).to_be_visible()
     expect(page.locator(".pf-plane .is-drawn")).to_have_count(1)
+
+
+def test_a_finger_taps_on_the_curves_and_scrolls_over_them(show):
+    page = show({"has_touch": True, "viewport": {"width": 360, "height": 800}})
+    surface = page.locator(".pf-plane").nth(2).locator(".pf-surface")
+    surface.evaluate("e => e.scrollIntoView({block: 'center'})")
+    assert surface.evaluate("e => getComputedStyle(e).touchAction") == "auto"
+    surface.tap()
+    expect(page.locator(".pf-count")).to_have_text("20 / 400")
 
 
 # --------------------------------------------------------------------------------------- points
@@ -415,8 +470,9 @@ def test_up_to_four_runs_stand_side_by_side(show):
     styles = [line.evaluate(style) for line in lines]
     for channel in 0, 1:
         assert len({s[channel] for s in styles}) == 5, f"runs share a colour or a dash: {styles}"
-    page.get_by_role("button", name="Remove run B").click()
+    page.get_by_role("button", name="Remove run B").press("Enter")
     expect(page.locator(".pf-pins li")).to_have_count(3)
+    assert page.evaluate("document.activeElement.closest('.pf-pins') !== null"), "the focus is lost"
     expect(page.locator(".pf-pins")).not_to_contain_text("λ 0.1 ")
     page.get_by_role("button", name="Use the settings of run A").click()
     expect(control(page, "λ")).to_have_attribute("aria-valuetext", "0.3")

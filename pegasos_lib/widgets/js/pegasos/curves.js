@@ -1,6 +1,6 @@
 import { drag } from "d3-drag";
 import { select } from "d3-selection";
-import { attr, h, s } from "../ui/dom.js";
+import { attr, h, KEYS, s } from "../ui/dom.js";
 import { format } from "../ui/format.js";
 import { plane } from "../ui/plane.js";
 import { runSwatch, legend } from "./legend.js";
@@ -46,12 +46,25 @@ export function curvesPanel(fig, { onGuess, onStep }) {
     const [t, gap] = p.at(event.sourceEvent ?? event);
     if (!onGuess(gap)) onStep(Math.round(t));
   };
-  select(p.surface).call(drag().container(p.inner).on("start drag", press));
+  // A finger taps; its drags are left to the page, which scrolls.
+  select(p.surface).call(drag().container(p.inner).touchable(() => false).on("start drag", press));
+  p.onPress((t, gap) => { if (!onGuess(gap)) onStep(Math.round(t)); });
 
   const d = (grid, values) => {
     const [low] = p.y.domain();
     return `M${grid.map((t, i) => `${p.x(t).toFixed(1)},${p.y(Math.max(values[i], low / 10)).toFixed(1)}`).join("L")}`;
   };
+
+  // The letters of the pinned runs stand at their ends, one over the other where these are close.
+  function placeLabels(pinned) {
+    const ends = pinned.map((run, i) => ({ label: labels[i + 1], x: p.x(run.settings.n_iter) - 4,
+      y: p.y(Math.max(run.finalGap, p.y.domain()[0])) - 5 })).sort((a, b) => b.y - a.y);
+    ends.forEach((end, i) => {
+      if (i > 0) end.y = Math.min(end.y, ends[i - 1].y - 13);
+      attr(end.label, "x", end.x);
+      attr(end.label, "y", end.y);
+    });
+  }
 
   return {
     el: p.el,
@@ -68,11 +81,8 @@ export function curvesPanel(fig, { onGuess, onStep }) {
         const run = i === 0 && hidden ? undefined : runs[i];
         attr(line, "d", run ? d(run.grid, run.gaps) : "");
         labels[i].style.display = run && i > 0 ? "" : "none";
-        if (run) {
-          attr(labels[i], "x", p.x(run.settings.n_iter) - 4);
-          attr(labels[i], "y", p.y(Math.max(run.finalGap, p.y.domain()[0])) - 5);
-        }
       });
+      placeLabels(pinned);
       attr(bound, "d", withBound ? d(current.grid, current.grid.map(current.bound)) : "");
       boundLabel.textContent = withBound ? "bound" : "";
       if (withBound) {
@@ -103,7 +113,7 @@ function noteOf({ settings }, withBound, boundEnd, above) {
 
 /** The list of pinned runs, with a button each to take it back and to take it away. */
 export function pinList(fig, { onRemove, onLoad }) {
-  const list = h("ul", { class: "pf-pins", "aria-label": "Pinned runs" });
+  const list = h("ul", { class: "pf-pins", "aria-label": "Pinned runs", tabindex: -1, ...KEYS });
   let shown = "";
   return {
     el: list,
@@ -111,13 +121,16 @@ export function pinList(fig, { onRemove, onLoad }) {
       const key = pinned.map((run) => `${labelOf(run.settings)} ${format(run.finalGap)}`).join("|");
       if (key === shown) return;
       shown = key;
+      const focused = list.contains(list.getRootNode().activeElement);
       list.replaceChildren(...pinned.map((run, i) => h("li", {},
         runSwatch(i + 1), h("span", { class: "pf-pin-text" }, h("b", { text: `${NAMES[i]} ` }),
           `${labelOf(run.settings)}: ends at ${format(run.finalGap)}`),
-        h("button", { type: "button", class: "pf-button", "data-lm-suppress-shortcuts": "true", text: "Use",
+        h("button", { type: "button", class: "pf-button", ...KEYS, text: "Use",
           "aria-label": `Use the settings of run ${NAMES[i]}`, on: { click: () => onLoad(run.settings) } }),
-        h("button", { type: "button", class: "pf-button", "data-lm-suppress-shortcuts": "true", text: "Remove",
+        h("button", { type: "button", class: "pf-button", ...KEYS, text: "Remove",
           "aria-label": `Remove run ${NAMES[i]}`, on: { click: () => onRemove(i) } }))));
+      // Whoever removed a run by keyboard goes on from the list.
+      if (focused) (list.querySelector("button") ?? list).focus();
     },
   };
 }

@@ -69,12 +69,13 @@ export function toggle(fig, { key, label, title }) {
   return h("label", { class: "pf-toggle", title }, box, h("span", { text: label }));
 }
 
-/** A button; `enabled` is asked at every draw. */
+/** A button; `enabled` is asked at every draw. One that is off keeps the focus and says that it is off. */
 export function button(fig, { label, title, onClick, enabled, name, kind = "" }) {
   const control = h("button", {
-    type: "button", class: `pf-button ${kind}`, ...KEYS, title, "aria-label": name, text: label, on: { click: onClick },
+    type: "button", class: `pf-button ${kind}`, ...KEYS, title, "aria-label": name, text: label,
+    on: { click: () => { if (!enabled || enabled()) onClick(); } },
   });
-  if (enabled) fig.onRefresh(() => { control.disabled = !enabled(); });
+  if (enabled) fig.onRefresh(() => attr(control, "aria-disabled", !enabled()));
   return control;
 }
 

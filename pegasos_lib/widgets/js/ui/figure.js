@@ -18,7 +18,7 @@ export function createFigure({ model, el, kind, title, lead, css, defaults, clea
   const region = (name, attributes = {}) => h("div", { class: `pf-${name}`, ...attributes });
   const live = h("p", { class: "pf-live", role: "status", "aria-live": "polite" });
   const fig = {
-    model, el, kind,
+    model, el, kind, defaults,
     panels: region("panels"),
     playback: region("player"),
     summary: region("summary"),

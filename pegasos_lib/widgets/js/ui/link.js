@@ -63,7 +63,9 @@ const python = (value) => {
 
 function call(fig) {
   const name = `${fig.kind[0].toUpperCase()}${fig.kind.slice(1)}Explorer`;
-  const changed = Object.entries(fig.state()).filter(([key, value]) => encode(value) !== encode(fig.initial[key]));
+  const differs = (key) => encode(fig.get(key)) !== encode(fig.defaults[key]);
+  const points = differs("X") || differs("y"); // Python takes them together
+  const changed = Object.entries(fig.state()).filter(([key]) => (key === "X" || key === "y" ? points : differs(key)));
   return `${name}(${changed.map(([key, value]) => `${key}=${python(value)}`).join(", ")})`;
 }
 

@@ -181,7 +181,9 @@ export function editablePoints(fig, plane, { limit = 200, describe = () => "" })
       const y = fig.get("y");
       if (chosen !== null && chosen >= X.length) chosen = null;
       stop = Math.min(stop, X.length - 1);
-      if (drawn.length !== X.length) drawn = layer.selectAll(".pf-point").data(X).join(create).nodes();
+      const before = drawn.length;
+      if (before !== X.length) drawn = layer.selectAll(".pf-point").data(X).join(create).nodes();
+      if (before !== X.length) mark();
       drawn.forEach((node, i) => {
         attr(node, "transform", `translate(${plane.x(X[i][0]).toFixed(2)},${plane.y(X[i][1]).toFixed(2)})`);
         attr(node, "class", `pf-point ${y[i] > 0 ? "is-plus" : "is-minus"} ${classOf(i)}${i === chosen ? " is-chosen" : ""}`);
