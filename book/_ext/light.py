@@ -63,10 +63,12 @@ def describe(app, pagename, templatename, context, doctree):
 
 
 def mend_body(app, pagename, templatename, context, doctree):
-    """Repair what axe finds in the HTML of pandas, docutils and sphinxcontrib-bibtex."""
+    """Repair what axe finds in the HTML of pandas, sphinxcontrib-bibtex and sphinx-proof."""
     body = context.get("body", "")
     body = re.sub(r"<th>\s*</th>", "<td></td>", body)
     body = body.replace('role="doc-biblioentry"', 'role="listitem"')
+    # sphinx-proof and sphinx-exercise give every box of a page the same id.
+    body = re.sub(r'(<(?:div|section) [^>]*?) ?id="(?:proof|[a-z]+-content)"', r"\1", body)
     context["body"] = body
 
 
@@ -146,6 +148,19 @@ def trim(app, exception):
     write_if_new(static / "styles" / "theme-purged.css", css)
 
 
+def drop_stale_pages(app, exception):
+    """Delete what an older build left of pages that the book has no more."""
+    if exception or app.builder.format != "html":
+        return
+    outdir, names = Path(app.outdir), {*app.env.found_docs, "index", "search"}
+    for path in [*outdir.rglob("*.html"), *(outdir / "_sources").rglob("*.*")]:
+        if path.is_dir():
+            continue
+        top = outdir / "_sources" if outdir / "_sources" in path.parents else outdir
+        if path.relative_to(top).with_suffix("").as_posix() not in names:
+            path.unlink()
+
+
 def write_if_new(path, text):
     """Write a text file, but leave one that says the same untouched."""
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
@@ -170,6 +185,7 @@ def setup(app):
     app.connect("html-page-context", defer_scripts, priority=950)
     app.connect("html-page-context", describe, priority=950)
     app.connect("html-page-context", mend_body, priority=950)
+    app.connect("build-finished", drop_stale_pages)
     app.connect("build-finished", trim)
     app.connect("build-finished", open_at_the_first_page, priority=100)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
