@@ -52,7 +52,7 @@ export function render({ model, el }) {
       onClick: () => fig.set({ runs: [...fig.get("runs"), settings()] }),
     });
     const clear = button(fig, { label: "Remove all", enabled: () => fig.get("runs").length > 0, onClick: () => fig.set({ runs: [] }) });
-    const box = group("Runs side by side (up to four)", h("div", { class: "pf-buttons" }, pin, clear), pins.el);
+    const box = group("Runs side by side (up to four)", h("div", { class: "pf-buttons is-row" }, pin, clear), pins.el);
     box.classList.add("is-half");
     return box;
   }

@@ -36,7 +36,7 @@ export function prediction(fig) {
   const show = button(fig, { label: "Reveal", kind: "pf-primary", enabled: () => phase === "placing", onClick: reveal });
   fig.onRefresh(() => { place.hidden = phase === "off"; });
 
-  const el = group("Predict, then look", h("div", { class: "pf-buttons" }, start, show), place, said);
+  const el = group("Predict, then look", h("div", { class: "pf-buttons is-row" }, start, show), place, said);
   el.classList.add("is-half");
   return {
     el,

@@ -35,8 +35,11 @@ export function laboratory() {
       const made = withLam(base, lam);
       return { problem: made, best: optimum(made) };
     }, 32);
-    const draws = remember(drawn, `${seed} ${sampling} ${base.n} ${nIter} ${batchSize}`,
-      () => drawBatches(seed, { n: base.n, nIter, batchSize, sampling }), 8);
+    // A longer run begins with the draws of a shorter one: so they are drawn for a power of two of steps.
+    const length = 2 ** Math.ceil(Math.log2(nIter));
+    const all = remember(drawn, `${seed} ${sampling} ${base.n} ${length} ${batchSize}`,
+      () => drawBatches(seed, { n: base.n, nIter: length, batchSize, sampling }), 8);
+    const draws = all.subarray(0, nIter * batchSize);
     const W = sgd(problem, { draws, batchSize, nIter, step, c, project });
     const A = averages(W, 2, average);
     const grid = logSpaced(nIter);
@@ -50,7 +53,6 @@ export function laboratory() {
       averaged: (t) => at(A, t),
       gapOf: (w) => Math.max(objective(problem, w) - best.value, 0),
       finalGap: gaps[gaps.length - 1],
-      batch: (t) => draws.subarray((t - 1) * batchSize, t * batchSize),
       bound: (T) => bound({ lam, R: problem.R, T, project }),
       stepAt: (t) => stepOf(problem, { before: at(W, t - 1), after: at(W, t), eta: stepSize(step, t, lam, c),
         batch: draws.subarray((t - 1) * batchSize, t * batchSize) }),

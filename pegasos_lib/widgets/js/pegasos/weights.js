@@ -7,7 +7,7 @@ import { select } from "../ui/controls.js";
 import { legend, STAR, TRIANGLE } from "./legend.js";
 import { VIEWS } from "./state.js";
 
-const CELLS = 46;
+const CELLS = 40;
 const LEVELS = 9;
 // Views grow by steps of sqrt(2), so that they hold still while a control moves.
 const stepped = (half) => Math.SQRT2 ** Math.ceil(2 * Math.log2(half));
