@@ -412,6 +412,32 @@ def test_keyboard_alone_refutes_that_separable_data_has_no_error(figure):
         assert ("over-regularised" in reader.reached()) is refuted, lam
 
 
+def test_keyboard_alone_sets_C_by_lambda(figure):
+    reader = figure()
+    for lam, exact in [(0.125, False), (1 / 16, True)]:
+        reader.type_into("λ, as a number", lam)
+        assert ("exact-C" in reader.reached()) is exact, lam
+    assert reader.number("C = 1/(λn)") == 2
+
+
+def test_keyboard_alone_removes_the_errors_by_the_constant_feature(figure):
+    reader = figure()
+    reader.tab_to(reader.field("Data"))
+    reader.page.keyboard.type("Away")
+    reader.settle()
+    for constant in (False, True):
+        if constant:
+            reader.tab_to(reader.field("Constant feature: x₃ = 1"))
+            reader.page.keyboard.press("Space")
+            reader.settle()
+            assert "intercept" not in reader.reached()  # w has not moved yet
+        reader.tab_to(reader.button("Go to the minimum"))
+        reader.page.keyboard.press("Enter")
+        reader.settle()
+        assert ("intercept" in reader.reached()) is constant
+    assert "0 of 8" in reader.text(".pf-readout")
+
+
 def test_passing_by_on_the_way_to_the_minimum_reaches_nothing(figure):
     reader = figure(state={"lam": 1e-4, "w": [-0.5, 0.5]}, reduced_motion="no-preference")
     reader.button("Go to the minimum").click()

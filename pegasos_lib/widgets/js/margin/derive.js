@@ -75,10 +75,10 @@ function remember(name, key, compute) {
 }
 
 /** The certified minimum, with how many points its w gets wrong. */
-export function minimum(state) {
-  const { X, y, lam, constant } = state;
-  return remember("minimum", [X, y, lam, constant], () => {
-    const problem = problemOf(state);
+export function minimum({ X, y, lam, constant }) {
+  // The two problems are remembered apart: the task on the constant feature compares them.
+  return remember(constant ? "minimum with constant" : "minimum", [X, y, lam], () => {
+    const problem = problemOf({ X, y, lam, constant });
     const best = engine.optimum(problem);
     const errors = engine.margins(problem, best.w).filter((m) => m <= 0).length;
     return { ...best, norm: norm(best.w), errors };
@@ -137,6 +137,7 @@ export const isMinimum = (state, now) => now.value - minimum(state).value <= 1e-
 
 const bothLabels = ({ y }) => y.includes(1) && y.includes(-1);
 const short = (value) => Number(value.toPrecision(3));
+const C_ASKED = 2; // no data set has it at the figure's first λ
 
 /** The goals; `check` gives the sentence that says what was reached, or false. */
 export const TASKS = [
@@ -172,5 +173,23 @@ export const TASKS = [
     hint: "Take the data “Nine and one”, raise λ, and go to the minimum.",
     check: (state, now) => now.errors > 0 && isMinimum(state, now) && hardMargin(state) !== null
       && `a w of length ${short(hardMargin(state).norm)} makes no error, yet the minimiser at λ = ${short(state.lam)} makes ${now.errors}.`,
+  },
+  {
+    id: "exact-C",
+    text: `Set C to exactly ${C_ASKED} without its field: work out the λ, then type it.`,
+    hint: "C = 1/(λn) and n is the number of points, so λ = 1/(Cn). When it is reached, add a point and look at C.",
+    check: ({ lam, y }) => Math.abs(1 / (lam * y.length) - C_ASKED) < 1e-3 * C_ASKED
+      && `${y.length} points and λ = ${short(lam)} make C = ${C_ASKED}. With one point more it takes λ = ${short(1 / (C_ASKED * (y.length + 1)))}.`,
+  },
+  {
+    id: "intercept",
+    text: "Find data on which the minimiser makes errors without the constant feature and none with it, and show it without errors.",
+    hint: "Take the data “Away from the origin” and go to the minimum. Then switch the constant feature on and go there again.",
+    check: (state, now) => {
+      if (!state.constant || now.errors > 0 || !isMinimum(state, now)) return false;
+      const without = minimum({ ...state, constant: false });
+      return without.errors > 0
+        && `the minimum is ${short(now.value)}, without an error. Without the constant feature it is ${short(without.value)}, with ${without.errors}.`;
+    },
   },
 ];

@@ -82,3 +82,27 @@ test("each task is reached by what it asks for and by nothing less", () => {
   const lost = state("overlapping", null);
   assert.ok(!reached({ ...lost, w: Array.from(minimum(lost).w) }).includes("over-regularised"));
 });
+
+test("the task on C asks for the number of points", () => {
+  const asked = (data, lam) => reached(state(data, [0.41, 0.83], { lam })).includes("exact-C");
+  assert.ok(asked("separable", 0.0625));
+  assert.ok(asked("nine-and-one", 0.05));
+  for (const lam of [0.05, 0.1, 0.125, 0.062, 0.063, 2]) assert.ok(!asked("separable", lam), `${lam}`);
+  for (const data of Object.keys(DATA)) assert.ok(!asked(data, 0.1), `${data} has it from the start`);
+});
+
+test("the task on the intercept asks for the minimum with the constant feature, where it matters", () => {
+  const best = (data, constant) => {
+    const start = state(data, null, { constant });
+    return { ...start, w: Array.from(minimum(start).w) };
+  };
+  const shown = best("off-origin", true);
+  assert.ok(reached(shown).includes("intercept"));
+  assert.ok(!reached({ ...shown, w: shown.w.map((x) => 2 * x) }).includes("intercept")); // no error, not the minimum
+  assert.ok(!reached(best("off-origin", false)).includes("intercept"));
+  assert.ok(!reached(best("separable", true)).includes("intercept"));
+  assert.ok(!reached(best("overlapping", true)).includes("intercept"));
+  const task = TASKS.find(({ id }) => id === "intercept");
+  assert.equal(task.check(shown, derive(shown)),
+    "the minimum is 0.293, without an error. Without the constant feature it is 0.686, with 4.");
+});
