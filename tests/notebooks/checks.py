@@ -237,10 +237,11 @@ def link_problems(text, pages):
     return found
 
 
-def table_rows(text):
-    """Return the cells of the tables of a page whose first column refers to a label."""
-    rows = [line.strip("| ").split("|") for line in text.splitlines() if line.startswith("|")]
-    return [[cell.strip() for cell in row] for row in rows if "{prf:ref}" in row[0]]
+def map_entries(text):
+    """Return the entries of the theorem map: a label, and what stands behind each bullet."""
+    parts = re.split(r"^\{prf:ref\}`([\w-]+)`", text, flags=re.M)
+    for label, body in zip(parts[1::2], parts[2::2], strict=True):
+        yield label, dict(re.findall(r"^- (\w+): (.+)$", body, flags=re.M))
 
 
 def importable(name):
@@ -271,9 +272,7 @@ def has_test(root, test_id):
 
 
 def theorem_map_problems(text, stated, cell_ids, kinds, root):
-    """Check the theorem map.
-
-    Its columns: statement | in brief | library | check (cell id) | test | figure | source.
+    """Check the theorem map: `{prf:ref}` entries with Library, Check, Test, Figure and Source.
 
     Parameters
     ----------
@@ -288,13 +287,14 @@ def theorem_map_problems(text, stated, cell_ids, kinds, root):
         Where the tests' paths start.
     """
     found, mapped = [], []
-    for row in table_rows(text):
-        if len(row) != 7:
-            found.append(f"{row[0]}: {len(row)} columns, not 7")
-            continue
-        label = re.search(r"`([\w-]+)`", row[0])[1]
+    for label, entry in map_entries(text):
         mapped.append(label)
-        library, check, test, figure = (re.findall(r"`([^`]+)`", cell) for cell in row[2:6])
+        missing = {"Library", "Check", "Test", "Source"} - set(entry)
+        found += [f"{label}: {word} is missing" for word in sorted(missing)]
+        library, check, test, figure = (
+            re.findall(r"`([^`]+)`", entry.get(word, ""))
+            for word in ("Library", "Check", "Test", "Figure")
+        )
         found += [f"{label}: {name} cannot be imported" for name in library if not importable(name)]
         found += [f"{label}: there is no cell {cell}" for cell in check if cell not in cell_ids]
         found += [f"{label}: there is no test {name}" for name in test if not has_test(root, name)]

@@ -303,10 +303,14 @@ def test_theorem_map_is_complete_and_true():
     assert found == []
 
 
-ROW = (
-    "{prf:ref}`a-label` | brief | `pegasos_lib.HingeProblem.objective` | `a.ipynb#check` "
-    "| `tests/notebooks/test_notebooks.py::test_theorem_map_is_complete_and_true` | `margin` | 000"
-)
+ENTRY_OF_MAP = """{prf:ref}`a-label` · in brief
+
+- Library: `pegasos_lib.HingeProblem.objective`
+- Check: `a.ipynb#check`
+- Test: `tests/notebooks/test_notebooks.py::test_theorem_map_is_complete_and_true`
+- Figure: `margin`
+- Source: 000
+"""
 
 
 @pytest.mark.parametrize(
@@ -322,19 +326,20 @@ ROW = (
         ("`margin`", "`margins`", "no figure"),
         ("a-label", "b-label", "not in the map"),
         ("a-label", "b-label", "stated in no chapter"),
-        (" | 000", "", "columns"),
+        ("- Source: 000\n", "", "Source is missing"),
+        ("- Library", "Library", "Library is missing"),
         ("`a.ipynb#check`", "", "needs a check"),
     ],
 )
 def test_an_error_in_the_theorem_map_is_found(old, new, message):
-    text = f"| {ROW.replace(old, new) if old else ROW} |"
+    text = ENTRY_OF_MAP.replace(old, new) if old else ENTRY_OF_MAP
     found = checks.theorem_map_problems(text, ["a-label"], {"a.ipynb#check"}, {"margin"}, ROOT)
     assert found == [] if message is None else any(message in problem for problem in found)
 
 
 def test_a_theorem_mapped_twice_is_found():
     found = checks.theorem_map_problems(
-        f"| {ROW} |\n| {ROW} |", ["a-label"], {"a.ipynb#check"}, {"margin"}, ROOT
+        2 * ENTRY_OF_MAP, ["a-label"], {"a.ipynb#check"}, {"margin"}, ROOT
     )
     assert found == ["a-label is mapped 2 times"]
 
