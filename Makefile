@@ -56,6 +56,8 @@ notebooks: .venv/installed  ## run every notebook again and store its text outpu
 
 js: .venv/installed $(JS)/node_modules/installed  ## rebuild the figures' script and their still pictures
 	npm --prefix $(JS) run build
+	$(BIN)/python -m tests.chromium
+	CHROMIUM=$$($(BIN)/python -c 'from tests import chromium; print(chromium.find())') npm --prefix $(JS) run pictures
 
 lock: .venv/installed  ## write the pins anew from pyproject.toml
 	$(call lock,requirements.txt,notebooks,what the notebooks run on$(comma) here and on Binder)
