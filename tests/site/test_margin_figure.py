@@ -369,6 +369,14 @@ def test_differentiability_is_said_where_it_holds(figure):
 # ---------------------------------------------------------------------------------- the tasks
 
 
+def test_tasks_bear_the_numbers_by_which_chapter_1_names_them(figure):
+    names = ["barely-right", "shortest", "kink", "over-regularised", "exact-C", "intercept"]
+    tasks = figure().page.locator(".pf-task")
+    assert [task.get_attribute("data-task") for task in tasks.all()] == names
+    for number, task in enumerate(tasks.all(), start=1):
+        assert task.inner_text().startswith(f"○ {number}. ")
+
+
 def test_keyboard_alone_reaches_no_error_but_a_loss(figure):
     reader = figure()
     assert reader.reached() == set()

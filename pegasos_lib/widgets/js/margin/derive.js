@@ -176,14 +176,14 @@ export const TASKS = [
   },
   {
     id: "exact-C",
-    text: `Set C to exactly ${C_ASKED} without its field: work out the λ, then type it.`,
+    text: `Set C to exactly ${C_ASKED} by λ alone: work out the λ before you type it.`,
     hint: "C = 1/(λn) and n is the number of points, so λ = 1/(Cn). When it is reached, add a point and look at C.",
     check: ({ lam, y }) => Math.abs(1 / (lam * y.length) - C_ASKED) < 1e-3 * C_ASKED
       && `${y.length} points and λ = ${short(lam)} make C = ${C_ASKED}. With one point more it takes λ = ${short(1 / (C_ASKED * (y.length + 1)))}.`,
   },
   {
     id: "intercept",
-    text: "Find data on which the minimiser makes errors without the constant feature and none with it, and show it without errors.",
+    text: "Find data on which the minimiser makes errors without the constant feature. Then go to the minimum with it, and make none.",
     hint: "Take the data “Away from the origin” and go to the minimum. Then switch the constant feature on and go there again.",
     check: (state, now) => {
       if (!state.constant || now.errors > 0 || !isMinimum(state, now)) return false;

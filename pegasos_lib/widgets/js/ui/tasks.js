@@ -6,11 +6,11 @@ import { h } from "./dom.js";
  * needs (a guess to make before the answer shows). What was reached stays reached.
  */
 export function tasks(fig, list) {
-  const items = list.map(({ id, text, hint, extra }) => {
+  const items = list.map(({ id, text, hint, extra }, i) => {
     const state = h("span", { class: "pf-task-state", text: "○" });
     const said = h("p", { class: "pf-task-said" });
     const el = h("li", { class: "pf-task", "data-task": id },
-      h("p", {}, state, " ", text), extra,
+      h("p", {}, state, ` ${i + 1}. `, text), extra,
       h("details", {}, h("summary", { text: "Hint" }), h("p", { text: hint })), said);
     return { el, state, said };
   });
