@@ -32,15 +32,22 @@ UNUSED_FILES = (
 
 
 def defer_scripts(app, pagename, templatename, context, doctree):
-    """Defer the scripts of every page but the search page, whose own scripts wait for none."""
-    context["deferred"] = pagename != "search"
-    if not context["deferred"]:
-        return
+    """Defer the scripts of every page but the search page, whose own scripts wait for none.
+
+    The pages share Sphinx's script objects, so each page sets both ways what it needs.
+    """
+    context["deferred"] = deferred = pagename != "search"
     for script in context["script_files"]:
         if getattr(script, "filename", None):
-            script.attributes["defer"] = "defer"
+            name, value = "defer", "defer"
         elif script.attributes.get("body", "").lstrip().startswith("DOCUMENTATION_OPTIONS"):
-            script.attributes["type"] = "module"  # runs in its turn among the deferred ones
+            name, value = "type", "module"  # runs in its turn among the deferred ones
+        else:
+            continue
+        if deferred:
+            script.attributes[name] = value
+        else:
+            script.attributes.pop(name, None)
 
 
 def describe(app, pagename, templatename, context, doctree):
