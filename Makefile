@@ -28,13 +28,13 @@ book: .venv/installed  ## build the site and print the page to open
 
 test: .venv/installed $(JS)/node_modules/installed lint  ## pass every test but the slow ones
 	$(BIN)/python -m tests.chromium
-	$(BIN)/pytest -n 2 --dist loadgroup -m "not slow" tests
-	$(BIN)/pytest -n 2 --dist loadscope --nbval $(NOTEBOOKS)
+	$(BIN)/pytest -n 2 --dist loadfile -m "not slow" tests
+	$(BIN)/pytest -n 2 --dist loadfile --nbval $(NOTEBOOKS)
 
 test-all: .venv/installed $(JS)/node_modules/installed lint  ## pass every test, the slow ones too
 	$(BIN)/python -m tests.chromium
-	$(BIN)/pytest -n 2 --dist loadgroup tests
-	$(BIN)/pytest -n 2 --dist loadscope --nbval $(NOTEBOOKS)
+	$(BIN)/pytest -n 2 --dist loadfile tests
+	$(BIN)/pytest -n 2 --dist loadfile --nbval $(NOTEBOOKS)
 
 lint: .venv/installed
 	$(BIN)/ruff check .

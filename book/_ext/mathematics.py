@@ -12,11 +12,13 @@ from pathlib import Path
 
 from docutils import nodes
 from sphinx.errors import ExtensionError
+from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 from sphinxcontrib import katex
 
 logger = logging.getLogger(__name__)
+WORD_JOINER = "\N{WORD JOINER}"
 # KaTeX would number these by itself, beside the numbers that Sphinx gives.
 SELF_NUMBERED = re.compile(r"\\(begin|end)\{(equation|align|gather|alignat)\}")
 
@@ -59,6 +61,22 @@ def visit_math(translator, node):
     raise nodes.SkipNode
 
 
+class PunctuationStays(SphinxPostTransform):
+    """Join a formula to the comma or full stop after it, so that no line begins with one.
+
+    KaTeX's boxes let a browser break the line behind them, unlike a letter would.
+    """
+
+    default_priority = 900
+
+    def run(self):
+        """Put a word joiner before the punctuation."""
+        for math in list(self.document.findall(nodes.math)):
+            after = math.next_node(descend=False, siblings=True)
+            if isinstance(after, nodes.Text) and after.astext()[:1] in tuple(".,;:!?)’”"):
+                after.parent.replace(after, nodes.Text(WORD_JOINER + after.astext()))
+
+
 def visit_math_block(translator, node):
     """Write a displayed formula in a box that scrolls by itself, its number beside it."""
     body = translator.body
@@ -92,6 +110,7 @@ def start(app):
 def setup(app):
     """Register the renderer under the name that `html_math_renderer` asks for."""
     app.add_html_math_renderer("katex", (visit_math, None), (visit_math_block, None))
+    app.add_post_transform(PunctuationStays)
     app.connect("builder-inited", start)
     app.connect("html-page-context", plain_titles)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -19,7 +19,6 @@ from pathlib import Path
 import nbformat
 import pytest
 
-pytestmark = pytest.mark.xdist_group("ps06")  # nbgrader's runs are made once, for all tests
 
 COURSE = Path(__file__).resolve().parents[2] / "course"
 SOURCE = COURSE / "source" / "ps06" / "ps06.ipynb"

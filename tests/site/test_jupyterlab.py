@@ -10,7 +10,6 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-pytestmark = pytest.mark.xdist_group("jupyterlab")
 
 SHOW = """\
 import numpy as np
