@@ -19,7 +19,6 @@ from pathlib import Path
 import nbformat
 import pytest
 
-
 COURSE = Path(__file__).resolve().parents[2] / "course"
 SOURCE = COURSE / "source" / "ps06" / "ps06.ipynb"
 STUB = "    # YOUR CODE HERE\n    raise NotImplementedError()"

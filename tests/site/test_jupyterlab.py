@@ -10,7 +10,6 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-
 SHOW = """\
 import numpy as np
 from pegasos_lib.widgets import {name}
