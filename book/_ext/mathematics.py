@@ -18,7 +18,8 @@ from sphinx.util.math import get_node_equation_number
 from sphinxcontrib import katex
 
 logger = logging.getLogger(__name__)
-WORD_JOINER = "\N{WORD JOINER}"
+PUNCTUATION = re.compile(r"[.,;:!?)’”]+")
+END = "</span></span></span>"  # of KaTeX's last box, of its boxes, of the formula
 # KaTeX would number these by itself, beside the numbers that Sphinx gives.
 SELF_NUMBERED = re.compile(r"\\(begin|end)\{(equation|align|gather|alignat)\}")
 
@@ -57,24 +58,32 @@ def render_or_warn(translator, node, display):
 def visit_math(translator, node):
     """Write a formula in a line of text."""
     html = render_or_warn(translator, node, display=False)
+    if "tail" in node:
+        tail = f'<span class="math-tail">{translator.encode(node["tail"])}</span>'
+        inside = html.removesuffix(END)
+        html = html + tail if inside == html else inside + tail + END
     translator.body.append(translator.starttag(node, "span", "", CLASS="math") + html + "</span>")
     raise nodes.SkipNode
 
 
 class PunctuationStays(SphinxPostTransform):
-    """Join a formula to the comma or full stop after it, so that no line begins with one.
+    """Hand a formula the comma or full stop after it, so that no line begins with one.
 
-    KaTeX's boxes let a browser break the line behind them, unlike a letter would.
+    KaTeX's boxes let a browser break the line behind them, unlike a letter would; what stands
+    inside the last box does not part from it.
     """
 
     default_priority = 900
+    formats = ("html",)
 
     def run(self):
-        """Put a word joiner before the punctuation."""
+        """Move the punctuation from the text into the formula's node."""
         for math in list(self.document.findall(nodes.math)):
             after = math.next_node(descend=False, siblings=True)
-            if isinstance(after, nodes.Text) and after.astext()[:1] in tuple(".,;:!?)’”"):
-                after.parent.replace(after, nodes.Text(WORD_JOINER + after.astext()))
+            found = isinstance(after, nodes.Text) and PUNCTUATION.match(after.astext())
+            if found:
+                math["tail"] = found[0]
+                after.parent.replace(after, nodes.Text(after.astext()[found.end() :]))
 
 
 def visit_math_block(translator, node):
