@@ -78,7 +78,8 @@ export function mountAll(root = document) {
 }
 
 // A notebook imports this file as a module, where there is no current script and nothing to mount.
+// A page may load it beside its first figure, which then lives while the rest is still being read.
 if (typeof document !== "undefined" && document.currentScript) {
+  mountAll();
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", () => mountAll());
-  else mountAll();
 }
