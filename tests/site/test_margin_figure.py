@@ -217,6 +217,7 @@ def test_keys_move_the_tip_of_w(figure):
     w = reader.w
     reader.tab_to(reader.tip)
     reader.page.keyboard.press("ArrowRight")
+    reader.settle()
     reader.page.keyboard.press("Shift+ArrowDown")
     reader.settle()
     assert reader.w - w == pytest.approx([0.08, -0.8], abs=1e-3)
