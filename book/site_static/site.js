@@ -7,7 +7,7 @@ document.addEventListener("DOMContentLoaded", () => {
   ];
   const update = ([box, name]) => {
     const attributes = { tabindex: "0", role: "group", "aria-label": `${name}, scrolls sideways` };
-    const scrolls = box.scrollWidth > box.clientWidth;
+    const scrolls = name === "Formula" || box.scrollWidth > box.clientWidth; // a formula may come to scroll late
     for (const [key, value] of Object.entries(attributes)) {
       if (scrolls) box.setAttribute(key, value);
       else box.removeAttribute(key);
