@@ -1,8 +1,10 @@
-"""Run the notebooks again when the library has changed.
+"""Run the notebooks again when the library has changed, write the pages again when the site has.
 
 jupyter-cache knows a notebook by its own code, so that a picture would stay as an older library
 drew it. Here the cache's folder carries a digest of the library's sources: a changed library
-finds an empty cache, and Sphinx, which sees a changed setting, reads every page again.
+finds an empty cache, and Sphinx, which sees a changed setting, reads every page again. In the same
+way a setting holds a digest of the static files, templates and extensions: Sphinx by itself copies
+a changed style sheet only when some page changed too.
 """
 
 import hashlib
@@ -11,14 +13,20 @@ import shutil
 from pathlib import Path
 
 
-def library_digest(folder):
-    """Return a short digest of the library's modules and data, by name and content."""
+def digest_of(folder, suffixes=None):
+    """Return a short digest of a folder's files, by name and content."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
-        if path.suffix in {".py", ".npz"} and "node_modules" not in path.parts:
+        wanted = path.suffix in suffixes if suffixes else "__pycache__" not in path.parts
+        if path.is_file() and wanted and "node_modules" not in path.parts:
             digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
             digest.update(path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
+
+
+def library_digest(folder):
+    """Return a digest of the library's modules and data."""
+    return digest_of(folder, {".py", ".npz"})
 
 
 def choose_cache(app, config):
@@ -35,7 +43,18 @@ def choose_cache(app, config):
     config.nb_execution_cache_path = str(chosen)
 
 
+def remember_the_site(app, config):
+    """Put the digests of what surrounds the pages into a setting that Sphinx compares."""
+    folders = [Path(app.srcdir, "book", name) for name in ("_ext", "_templates", "site_static")]
+    spec = importlib.util.find_spec("pegasos_lib")
+    if spec is not None:
+        folders.append(Path(spec.origin).parent / "widgets" / "static")
+    config.site_digests = [digest_of(folder) for folder in folders]
+
+
 def setup(app):
     """Choose the cache before myst-nb reads its settings."""
+    app.add_config_value("site_digests", [], "html", list)
+    app.connect("config-inited", remember_the_site)
     app.connect("config-inited", choose_cache, priority=100)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -7,7 +7,7 @@ document.addEventListener("DOMContentLoaded", () => {
   ];
   const update = ([box, name]) => {
     const attributes = { tabindex: "0", role: "group", "aria-label": `${name}, scrolls sideways` };
-    const scrolls = name === "Formula" || box.scrollWidth > box.clientWidth; // a formula may come to scroll late
+    const scrolls = box.scrollWidth > box.clientWidth;
     for (const [key, value] of Object.entries(attributes)) {
       if (scrolls) box.setAttribute(key, value);
       else box.removeAttribute(key);
@@ -20,7 +20,8 @@ document.addEventListener("DOMContentLoaded", () => {
     update(box);
     observer.observe(box[0]);
   }
-  if (document.fonts) document.fonts.ready.then(() => boxes.forEach(update));
+  // A formula grows when its font comes, which does not resize its box.
+  document.fonts.addEventListener("loadingdone", () => boxes.forEach(update));
 });
 
 // From disk a browser may not fetch pages, so the search lists them without excerpts.

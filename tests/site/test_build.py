@@ -336,6 +336,15 @@ def test_another_library_is_another_cache(tmp_path):
     assert library_digest(tmp_path) != first
 
 
+def test_a_changed_style_sheet_reaches_the_site(small_book):
+    folder = small_book()
+    assert build_book(folder, env=without_repository()).returncode == 0
+    sheet = folder / "book" / "site_static" / "site.css"
+    sheet.write_text(sheet.read_text("utf-8") + "\n.added { color: red }\n", "utf-8")
+    assert build_book(folder, env=without_repository()).returncode == 0
+    assert ".added" in (folder / "_build/html/_static/site.css").read_text("utf-8")
+
+
 def test_purging_keeps_what_a_page_can_use():
     from light import purge
 
