@@ -217,11 +217,29 @@ def test_keys_move_the_tip_of_w(figure):
     w = reader.w
     reader.tab_to(reader.tip)
     reader.page.keyboard.press("ArrowRight")
-    reader.settle()
     reader.page.keyboard.press("Shift+ArrowDown")
     reader.settle()
     assert reader.w - w == pytest.approx([0.08, -0.8], abs=1e-3)
     assert f"Tip of w at {reader.w[0]:.3g}" in reader.tip.get_attribute("aria-label")
+
+
+def test_no_key_is_lost_that_comes_before_the_next_draw(figure):
+    reader = figure()
+    press = """node => {
+        for (let i = 0; i < 5; i += 1) {
+            node.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
+        }
+    }"""
+    w = reader.w
+    reader.tip.evaluate(press)
+    reader.settle()
+    assert reader.w - w == pytest.approx([0.4, 0.0], abs=1e-3)
+    reader.tab_to(reader.points.first)
+    reader.settle()
+    x = reader.number("selected x₁")
+    reader.points.first.evaluate(press)
+    reader.settle()
+    assert reader.number("selected x₁") - x == pytest.approx(0.4, abs=0.011)
 
 
 def test_keys_choose_move_flip_add_and_delete_points(figure):

@@ -32,13 +32,18 @@ export function handle(plane, { layer = "handles", shape, set }) {
   const node = s("g", { class: "pf-handle", role: "button", tabindex: 0, ...KEYS }, s("circle", { class: "pf-hit" }), shape);
   plane.layer(layer).node().append(node);
   let at = [0, 0];
+  // Not left to the next draw: two keys may come before it.
+  const move = (x, y) => {
+    at = inside(plane, x, y);
+    set(...at);
+  };
   select(node).call(drag().container(plane.inner).subject(() => ({ x: plane.x(at[0]), y: plane.y(at[1]) }))
-    .on("drag", ({ x, y }) => set(...inside(plane, plane.x.invert(x), plane.y.invert(y)))));
+    .on("drag", ({ x, y }) => move(plane.x.invert(x), plane.y.invert(y))));
   node.addEventListener("keydown", (event) => {
     const step = arrowStep(plane, event);
     if (!step) return;
     event.preventDefault();
-    set(...inside(plane, at[0] + step[0], at[1] + step[1]));
+    move(at[0] + step[0], at[1] + step[1]);
   });
   return {
     node,
