@@ -155,11 +155,12 @@ export function mulberry32(seed) {
 /** A function that gives unbiased integers 0 <= r < bound: what would favour small r is drawn again. */
 export function boundedIntegers(seed) {
   const next = mulberry32(seed);
+  let [last, limit] = [0, 0];
   return (bound) => {
-    const limit = 2 ** 32 - (2 ** 32 % bound);
+    if (bound !== last) [last, limit] = [bound, 2 ** 32 - (2 ** 32 % bound)];
     let r = next();
     while (r >= limit) r = next();
-    return r % bound;
+    return r - bound * Math.floor(r / bound); // r % bound, which is slow above 2^31
   };
 }
 

@@ -319,18 +319,19 @@ export function render({ model, el }) {
         + (atMinimum ? " Another one is 0, which is why this w is the minimiser." : "");
   }
 
-  function draw() {
+  function draw(changed) {
     const state = fig.state();
+    const resized = changed === null;
     now = derive(state);
     const least = state.reveal ? minimum(state) : null;
-    data.resize();
+    if (resized) data.resize();
     data.view([-state.extent, state.extent], [-state.extent, state.extent]);
     w3.hidden = !state.constant;
     drawScene(state, now);
     placeArrow(state);
     const guessed = placeMinimum(state, least);
     points.update((i) => (Math.abs(now.margins[i] - 1) <= 1e-6 ? "is-on-kink" : ""));
-    hinge.update(state, now);
+    hinge.update(state, now, resized);
     bar.update(now, least, guessed);
     compareButton.textContent = state.reveal ? "Hide the minimum" : "Compare with the minimum";
     const n = state.y.length;

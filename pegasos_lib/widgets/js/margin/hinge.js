@@ -32,8 +32,8 @@ export function hingePanel(fig) {
 
   return {
     el: panel.el,
-    update({ y, selected }, now) {
-      panel.resize();
+    update({ y, selected }, now, resized) {
+      if (resized) panel.resize();
       // Round ranges, so that the axes stand still while a point is dragged.
       const low = -first(Math.max(1.5, -Math.min(...now.margins)));
       const high = first(Math.max(1.5, Math.max(...now.margins)));
