@@ -426,6 +426,34 @@ def test_points_obey_the_keyboard(show):
     expect(points(page).nth(38)).to_be_focused()
 
 
+def test_keys_in_one_frame_find_the_point_that_the_last_one_chose(show):
+    """Under load several keys come before the next draw: none may go to the wrong point, or nowhere."""
+    page = show()
+    before = page.locator(".pf-plane .pf-point").count()
+    points(page).nth(3).focus()
+    left = page.evaluate(
+        """keys => {
+            const active = (root) => root.activeElement?.shadowRoot ? active(root.activeElement.shadowRoot)
+                : root.activeElement;
+            return keys.map((key) => {
+                const node = active(document);
+                node.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, composed: true }));
+                return active(document).getAttribute("aria-label");
+            });
+        }""",
+        ["Delete", "p", "f", "Enter", "ArrowRight", "f"],
+    )
+    assert all(label.startswith("Point") for label in left), left
+    expect(points(page)).to_have_count(before)
+    expect(points(page).nth(before - 1)).to_be_focused()
+    page.keyboard.press("Delete")
+    page.keyboard.press("p")
+    expect(points(page).nth(before - 3)).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("p")
+    expect(points(page).nth(before - 2)).to_be_focused()
+
+
 def test_buttons_add_flip_and_delete_a_point(show):
     page = show()
     expect(page.get_by_role("button", name="Flip label")).to_be_disabled()

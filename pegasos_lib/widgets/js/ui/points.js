@@ -68,13 +68,20 @@ export function editablePoints(fig, plane, { limit = 200, describe = () => "" })
   let chosen = null; // what the buttons and the next press act on
   let drawn = []; // the nodes, in the order of X
   let stop = 0; // the point that Tab reaches
+  let awaited = false; // the chosen point's node is not drawn yet: it gets the focus when it is
 
   const count = () => fig.get("X").length;
-  const nodes = () => drawn;
+  const index = (node) => drawn.indexOf(node);
   const choose = (i) => {
     chosen = i;
     if (i !== null) stop = i;
     mark();
+  };
+  // Keys may come before the next draw: they find the focus where it will be, or act on the chosen point.
+  const focusOn = (i) => {
+    choose(i);
+    awaited = !drawn[i];
+    drawn[i]?.focus();
   };
   const move = (i, x, y) => {
     const X = fig.get("X").slice();
@@ -87,25 +94,21 @@ export function editablePoints(fig, plane, { limit = 200, describe = () => "" })
     const without = (list) => list.filter((_, j) => j !== i);
     fig.set({ X: without(fig.get("X")), y: without(fig.get("y")) });
     stop = Math.min(i, count() - 1);
-    const focused = layer.node().contains(layer.node().getRootNode().activeElement);
-    choose(focused ? stop : null);
-    if (focused) afterDraw(() => nodes()[stop]?.focus());
+    if (layer.node().contains(layer.node().getRootNode().activeElement)) focusOn(stop);
+    else choose(null);
   };
   const add = (x, y, label) => {
     if (count() >= limit) return;
     fig.set({ X: [...fig.get("X"), inside(plane, x, y).map(round)], y: [...fig.get("y"), label] });
-    choose(count() - 1);
-    afterDraw(() => nodes()[chosen]?.focus());
+    focusOn(count() - 1);
   };
-  // The node of a new point exists after the draw that the change asked for.
-  const afterDraw = (then) => requestAnimationFrame(() => requestAnimationFrame(then));
 
   const text = (i) => {
     const [a, b] = fig.get("X")[i];
     return `Point ${i + 1} of ${count()}, label ${signed(fig.get("y")[i])}, at ${format(a)}, ${format(b)}${describe(i)}`;
   };
   const mark = () => {
-    nodes().forEach((node, i) => {
+    drawn.forEach((node, i) => {
       node.setAttribute("tabindex", i === stop ? 0 : -1);
       node.classList.toggle("is-chosen", i === chosen);
     });
@@ -115,8 +118,8 @@ export function editablePoints(fig, plane, { limit = 200, describe = () => "" })
   };
 
   function onKey(event, node) {
-    const i = nodes().indexOf(node);
-    const go = (j) => nodes()[(j + count()) % count()].focus();
+    const i = chosen ?? index(node);
+    const go = (j) => focusOn((j + count()) % count());
     const step = arrowStep(plane, event);
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -132,7 +135,6 @@ export function editablePoints(fig, plane, { limit = 200, describe = () => "" })
     event.stopPropagation();
   }
 
-  const index = (node) => nodes().indexOf(node);
   // Where the areas for the finger overlap, the point nearest to it is the one that is meant.
   const nearest = (px, py) => fig.get("X").reduce((best, [a, b], i) => {
     const distance = Math.hypot(plane.x(a) - px, plane.y(b) - py);
@@ -147,7 +149,7 @@ export function editablePoints(fig, plane, { limit = 200, describe = () => "" })
       return { i, x: plane.x(a), y: plane.y(b), moved: false, again: chosen === i };
     })
     .on("start", ({ subject }) => {
-      nodes()[subject.i].focus({ preventScroll: true });
+      drawn[subject.i].focus({ preventScroll: true });
       choose(subject.i);
     })
     .on("drag", ({ subject, x, y }) => {
@@ -189,6 +191,8 @@ export function editablePoints(fig, plane, { limit = 200, describe = () => "" })
       const before = drawn.length;
       if (before !== X.length) drawn = layer.selectAll(".pf-point").data(X).join(create).nodes();
       if (before !== X.length) mark();
+      if (awaited) drawn[chosen]?.focus();
+      awaited = false;
       drawn.forEach((node, i) => {
         attr(node, "transform", `translate(${plane.x(X[i][0]).toFixed(2)},${plane.y(X[i][1]).toFixed(2)})`);
         attr(node, "class", `pf-point ${y[i] > 0 ? "is-plus" : "is-minus"} ${classOf(i)}${i === chosen ? " is-chosen" : ""}`);
