@@ -16,6 +16,7 @@ from docutils import nodes
 COMPOSED = re.compile(r"(bs-|show|fade|collaps|dropdown|tooltip|modal|btn-check)")
 TOKEN = re.compile(r"""/\*.*?\*/|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[{};]|[^{};"'/]+|/""", re.S)
 CLASS = re.compile(r"\.((?:\\.|[\w-])+)")
+SCROLLERS = re.compile(r"""document\.querySelectorAll\(\["pre"[^()]*\]\.join\(", "\)\)""")
 UNUSED_FILES = (
     "scripts/fontawesome.js",
     "scripts/fontawesome.js.LICENSE.txt",
@@ -149,10 +150,29 @@ def trim(app, exception):
         words |= words_of(path.read_text(encoding="utf-8"))
     import pydata_sphinx_theme
 
-    theme = Path(pydata_sphinx_theme.__file__).parent / "theme/pydata_sphinx_theme/static/styles"
-    css = purge((theme / "pydata-sphinx-theme.css").read_text(encoding="utf-8"), words)
-    (static / "styles" / "pydata-sphinx-theme.css").unlink(missing_ok=True)
+    theme = Path(pydata_sphinx_theme.__file__).parent / "theme/pydata_sphinx_theme/static"
+    styles, script = "styles/pydata-sphinx-theme.css", "scripts/pydata-sphinx-theme.js"
+    css = purge((theme / styles).read_text(encoding="utf-8"), words)
     write_if_new(static / "styles" / "theme-purged.css", css)
+    mended = leave_scrollers_to_site_js((theme / script).read_text(encoding="utf-8"))
+    write_if_new(static / "scripts" / "theme-purged.js", mended)
+    for copy in (styles, script):
+        (static / copy).unlink(missing_ok=True)
+
+
+def leave_scrollers_to_site_js(script):
+    """Take from the theme's script the list of boxes that it makes tab stops where they scroll.
+
+    It measures and marks them by turns, and each mark makes the browser lay the page out again:
+    1.6 s in a chapter. Our own site.js does it when nothing else is to do.
+    """
+    mended, found = SCROLLERS.subn("[]", script)
+    if found != 1:
+        raise ValueError(
+            f"the theme's script holds its list of scrolling boxes {found} times, not once: "
+            "look at addTabStopsToScrollableElements in the installed theme, then at light.py"
+        )
+    return mended
 
 
 def drop_stale_pages(app, exception):

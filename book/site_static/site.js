@@ -1,10 +1,8 @@
 /* Small repairs that only a browser can make. */
 document.addEventListener("DOMContentLoaded", () => {
   // A box that scrolls can be reached by the keyboard and has a name; one that does not is no stop.
-  const boxes = [
-    ...[...document.querySelectorAll(".math-scroll")].map((box) => [box, "Formula"]),
-    ...[...document.querySelectorAll(".pst-scrollable-table-container, .cell_output .text_html")].map((box) => [box, "Table"]),
-  ];
+  const kinds = { ".math-scroll": "Formula", ".highlight pre": "Code", ".pst-scrollable-table-container, .cell_output .text_html": "Table" };
+  const boxes = Object.entries(kinds).flatMap(([css, name]) => [...document.querySelectorAll(css)].map((box) => [box, name]));
   const update = ([box, name]) => {
     const attributes = { tabindex: "0", role: "group", "aria-label": `${name}, scrolls sideways` };
     const scrolls = box.scrollWidth > box.clientWidth;
@@ -13,15 +11,27 @@ document.addEventListener("DOMContentLoaded", () => {
       else box.removeAttribute(key);
     }
   };
+  // Sections out of sight are not laid out (site.css): their boxes are measured when there is nothing
+  // else to do, a few at a time, so that a chapter with hundreds of formulas answers at once.
+  let left = [];
+  const idle = window.requestIdleCallback ?? ((then) => setTimeout(() => then({ timeRemaining: () => 10 })));
+  const measure = (deadline) => {
+    do update(left.shift());
+    while (left.length && deadline.timeRemaining() > 2);
+    if (left.length) idle(measure);
+  };
+  const measureAll = () => {
+    if (boxes.length && !left.length) idle(measure);
+    left = [...boxes];
+  };
   const observer = new ResizeObserver((entries) => {
     for (const entry of entries) update(boxes.find(([box]) => box === entry.target));
   });
-  for (const box of boxes) {
-    update(box);
-    observer.observe(box[0]);
-  }
+  for (const [box] of boxes) observer.observe(box);
+  measureAll();
+  addEventListener("resize", measureAll);
   // A formula grows when its font comes, which does not resize its box.
-  document.fonts.addEventListener("loadingdone", () => boxes.forEach(update));
+  document.fonts.addEventListener("loadingdone", measureAll);
 });
 
 // From disk a browser may not fetch pages, so the search lists them without excerpts.

@@ -4,6 +4,7 @@ import re
 from importlib.resources import files
 
 import pytest
+from playwright.sync_api import TimeoutError
 
 from .conftest import ROOT
 
@@ -25,14 +26,26 @@ STRUCTURE = """(colours) => axe.run({exclude: [['.katex-html']]}, {
 CONTRAST = """(colours) => axe.run({exclude: [['.katex']]}, {
     resultTypes: ['violations'], preload: false, runOnly: colours,
 })"""
-# After a resize the figures and the scrolling boxes answer with the next frame, the theme, which
-# makes scrolling code a stop for the keyboard, when the size has been still for a while.
+# After a resize the figures answer with the next frame, the boxes that scroll when the browser is
+# idle (site.js).
 SETTLED = """() => document.fonts.ready.then(
     () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
 )"""
-CODE_CAN_BE_REACHED = """() => [...document.querySelectorAll('pre')].every(
-    (box) => box.scrollWidth <= box.clientWidth || box.tabIndex === 0
-)"""
+BOXES = ".math-scroll, .highlight pre, .pst-scrollable-table-container, .cell_output .text_html"
+WRONG_BOXES = """(boxes) => [...document.querySelectorAll(boxes)].filter((box) => {
+    const named = box.tabIndex === 0 && box.getAttribute('role') === 'group'
+        && box.getAttribute('aria-label');
+    return (box.scrollWidth > box.clientWidth) !== Boolean(named);
+}).map((box) => box.textContent.slice(0, 80))"""
+
+
+def wait_for_boxes(page):
+    """Wait until every box that scrolls can be reached and has a name, and no other box has."""
+    page.evaluate(SETTLED)
+    try:
+        page.wait_for_function(f"(boxes) => ({WRONG_BOXES})(boxes).length === 0", arg=BOXES)
+    except TimeoutError:
+        pytest.fail(f"boxes wrongly named or not: {page.evaluate(WRONG_BOXES, BOXES)}")
 
 
 def violations(page, *checks):
@@ -53,10 +66,10 @@ def test_axe_finds_nothing(visit, http_site, name, scheme):
         f"{http_site}/{name}", color_scheme=scheme, viewport={"width": 1280, "height": 900}
     )
     assert page.evaluate("document.documentElement.dataset.theme") == scheme
+    wait_for_boxes(page)
     found = violations(page, STRUCTURE, CONTRAST)
     page.set_viewport_size({"width": 390, "height": 844})
-    page.evaluate(SETTLED)
-    page.wait_for_function(CODE_CAN_BE_REACHED)
+    wait_for_boxes(page)
     found += [f"at 390 px: {line}" for line in violations(page, STRUCTURE)]
     assert found == []
 
@@ -79,18 +92,11 @@ def test_a_page_opens_from_disk_and_is_no_wider_than_a_phone(visit, file_site, n
 
 
 @pytest.mark.parametrize("name", CONTENTS)
-def test_a_formula_that_scrolls_can_be_reached_and_has_a_name(visit, file_site, name):
+def test_a_box_that_scrolls_can_be_reached_and_has_a_name(visit, file_site, name):
     page = visit(f"{file_site}/{name}.html", viewport={"width": 320, "height": 740})
-    page.evaluate(SETTLED)
-    wrong = page.evaluate(
-        """() => [...document.querySelectorAll('.math-scroll')].filter((box) => {
-            const scrolls = box.scrollWidth > box.clientWidth;
-            const named = box.tabIndex === 0 && box.getAttribute('role') === 'group'
-                && box.getAttribute('aria-label');
-            return scrolls !== Boolean(named);
-        }).map((box) => box.textContent.slice(0, 80))"""
-    )
-    assert wrong == []
+    wait_for_boxes(page)
+    page.set_viewport_size({"width": 1280, "height": 740})
+    wait_for_boxes(page)
 
 
 def test_the_index_leads_to_the_first_page(visit, http_site):
