@@ -33,6 +33,7 @@ SETTLED = """() => document.fonts.ready.then(
 )"""
 BOXES = ".math-scroll, .highlight pre, .pst-scrollable-table-container, .cell_output .text_html"
 WRONG_BOXES = """(boxes) => [...document.querySelectorAll(boxes)].filter((box) => {
+    if (!box.checkVisibility()) return false; // in a folded cell: measured when it opens
     const named = box.tabIndex === 0 && box.getAttribute('role') === 'group'
         && box.getAttribute('aria-label');
     return (box.scrollWidth > box.clientWidth) !== Boolean(named);
@@ -97,6 +98,23 @@ def test_a_box_that_scrolls_can_be_reached_and_has_a_name(visit, file_site, name
     wait_for_boxes(page)
     page.set_viewport_size({"width": 1280, "height": 740})
     wait_for_boxes(page)
+
+
+@pytest.mark.parametrize("wait", [0, 5000], ids=["at once", "later"])
+def test_a_link_within_a_long_chapter_leads_to_its_place(visit, file_site, wait):
+    """Sections that are not laid out yet must not make the browser miss."""
+    address = f"{file_site}/book/pegasos.html"
+    page = visit(f"{address}#the-guarantee", viewport={"width": 1440, "height": 900})
+    in_sight = """id => { const { top } = document.getElementById(id).getBoundingClientRect();
+        return top >= 0 && top < 200; }"""
+    page.wait_for_timeout(wait)
+    page.wait_for_function(in_sight, arg="the-guarantee")
+    if wait:
+        for name in ("exercises", "the-question", "mnist-is-it-a-0"):
+            page.locator(f".page-toc a[href='#{name}'], .bd-toc a[href='#{name}']").first.click()
+            page.wait_for_function(in_sight, arg=name)
+            page.wait_for_timeout(500)
+            assert page.evaluate(in_sight, name)
 
 
 def test_the_index_leads_to_the_first_page(visit, http_site):
