@@ -1,7 +1,15 @@
 """First-order training of support vector machines: the library of the book."""
 
 from ._kernels import use_jit
-from .datasets import load_mnist_binary, make_blobs_2d, make_ring_2d, make_two_arcs_2d
+from .datasets import (
+    load_cell_nuclei,
+    load_mnist_binary,
+    make_blobs_2d,
+    make_mail,
+    make_rcv1_like,
+    make_ring_2d,
+    make_two_arcs_2d,
+)
 from .descent import subgradient_descent
 from .dual import sdca
 from .online import pegasos, sgd
@@ -31,8 +39,11 @@ __all__ = [
     "Trace",
     "WeightedStep",
     "draw_batches",
+    "load_cell_nuclei",
     "load_mnist_binary",
     "make_blobs_2d",
+    "make_mail",
+    "make_rcv1_like",
     "make_ring_2d",
     "make_step",
     "make_two_arcs_2d",
