@@ -68,10 +68,12 @@ def test_axe_finds_nothing(visit, http_site, name, scheme):
     )
     assert page.evaluate("document.documentElement.dataset.theme") == scheme
     wait_for_boxes(page)
-    found = violations(page, STRUCTURE, CONTRAST)
-    page.set_viewport_size({"width": 390, "height": 844})
-    wait_for_boxes(page)
-    found += [f"at 390 px: {line}" for line in violations(page, STRUCTURE)]
+    found = violations(page, CONTRAST)
+    if scheme == "light":  # the mode changes colours and nothing else
+        found += violations(page, STRUCTURE)
+        page.set_viewport_size({"width": 390, "height": 844})
+        wait_for_boxes(page)
+        found += [f"at 390 px: {line}" for line in violations(page, STRUCTURE)]
     assert found == []
 
 
