@@ -1,8 +1,8 @@
 """The inner loops, written once and run either by NumPy or compiled by Numba.
 
-`take_steps` and `take_sweeps` are plain Python over a few row operations (`row_dot`, `add_row`,
-...). Those have a NumPy form here, and a compiled form that Numba puts in their place; both come
-for dense rows (X is a 2-D array) and for CSR rows (X is the tuple (data, indices, indptr)).
+The loops are plain Python over a few row operations (`row_dot`, `add_row`, ...). Those have a
+NumPy form in `_rows`, and a compiled form that Numba puts in their place; both come for dense
+rows (X is a 2-D array) and for CSR rows (X is the tuple (data, indices, indptr)).
 
 Numba is imported with the first solver call, never before. `PEGASOS_JIT=0` in the environment,
 or `with use_jit(False):`, keeps to NumPy.
@@ -17,15 +17,30 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from importlib.util import find_spec
+from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
+from . import _rows
+from ._rows import PREFETCH, add_row, find_hits, prefetch, row_dot, squared_norm
 from .problem import HingeProblem, read_only
+
+__all__ = [
+    "add_row",
+    "greedy_loop",
+    "hits_loop",
+    "jit_enabled",
+    "row_dot",
+    "rows_of",
+    "steps_loop",
+    "sweeps_loop",
+    "use_jit",
+]
 
 # The running sum of the iterates loses digits in proportion to how far the scale has fallen.
 _LEAST_SCALE, _LEAST_SCALE_AVERAGING, _GREATEST_SCALE = 1e-100, 1e-4, 1e100
-_PREFETCH = 2  # steps ahead; worth a factor of 1.6 on 200,000 x 47,236 CSR data
 
 _jit: ContextVar[bool | None] = ContextVar("pegasos_jit", default=None)
 
@@ -109,7 +124,7 @@ def take_steps(
     for j in range(len(draws)):
         if averaging:
             a += s * (first + j) if power == 1 else s
-        prefetch(X, draws, j + _PREFETCH)
+        prefetch(X, draws, j + PREFETCH)
         count = find_hits(X, y, draws[j], s, v, hits)
 
         s *= decay[j]
@@ -177,172 +192,92 @@ def take_sweeps(
     return len(orders), gaps
 
 
-def row_dot(X: Any, i: int, v: Any) -> float:
-    """Return <x_i, v>."""
-    if isinstance(X, tuple):
-        data, indices, indptr = X
-        row = slice(indptr[i], indptr[i + 1])
-        return float(data[row].dot(v[indices[row]]))
-    return float(X[i].dot(v))
+def take_greedy_pass(
+    X: Any, y: Any, order: Any, squared_norms: Any, lam: float, alpha: Any, v: Any
+) -> None:
+    """Set alpha_i for one example after the other, each the maximiser of the dual of those so far.
+
+    Parameters
+    ----------
+    X, y : rows (see `rows_of`) and labels
+    order : (n,) examples in the order of the pass
+    squared_norms : (n,) ||x_i||^2
+    lam : lambda
+    alpha, v : (n,) and (d,), where v is the sum of alpha_i y_i x_i, so 0 at first; changed in place
+    """
+    for j in range(len(order)):
+        i = order[j]
+        new = 1.0
+        if squared_norms[i] > 0.0:
+            # lam (t - (t - 1) y <x, w>)/||x||^2 with (t - 1) lam w = v.
+            new = (lam * (j + 1) - y[i] * row_dot(X, i, v)) / squared_norms[i]
+        new = min(max(new, 0.0), 1.0)
+        alpha[i] = new
+        add_row(X, i, new * y[i], v, 0.0, False)
 
 
-def add_row(X: Any, i: int, c: float, v: Any, square: float, wanted: bool) -> float:
-    """Add c x_i to v in place; return the new ||v||^2 if it is wanted, given the old one."""
-    if not isinstance(X, tuple):
-        v += c * X[i]
-        return float(v.dot(v)) if wanted else square
-    data, indices, indptr = X
-    row = slice(indptr[i], indptr[i + 1])
-    columns = indices[row]
-    old = v[columns]
-    new = old + c * data[row]
-    v[columns] = new
-    return square + float((new - old).dot(new + old)) if wanted else square
+def count_hits(X: Any, y: Any, draws: Any, lam: float, v: Any, hits: Any, counts: Any) -> None:
+    """Count how often each example is hit by Pegasos without projection.
 
+    The iterate is w_t = v/(lam k (t - 1)), where v is the sum of y_i x_i over all hits so far.
 
-def find_hits(X: Any, y: Any, batch: Any, s: float, v: Any, hits: Any) -> int:
-    """Put the examples of the batch with y_i <s v, x_i> < 1 first in `hits`; return how many."""
-    if len(batch) == 1 or isinstance(X, tuple):
-        return test_each(X, y, batch, s, v, hits)
-    violators = batch[s * y[batch] * (X[batch] @ v) < 1.0]
-    hits[: len(violators)] = violators
-    return len(violators)
-
-
-def test_each(X: Any, y: Any, batch: Any, s: float, v: Any, hits: Any) -> int:
-    """Find the hits one example after the other, which is how compiled code does it too."""
-    count = 0
-    for i in batch:
-        if s * y[i] * row_dot(X, i, v) < 1.0:
-            hits[count] = i
-            count += 1
-    return count
-
-
-def squared_norm(v: Any) -> float:
-    """Return ||v||^2."""
-    return float(v.dot(v))
-
-
-def prefetch(X: Any, draws: Any, j: int) -> None:
-    """Ask for the first row of step j, if there is such a step; only compiled code does."""
+    Parameters
+    ----------
+    X, y : rows (see `rows_of`) and labels
+    draws : (T, k) examples of each step
+    lam : lambda
+    v, counts : (d,) and (n,), 0 at first; changed in place
+    hits : (k,) room for the examples of a step whose margin is below 1
+    """
+    for j in range(len(draws)):
+        prefetch(X, draws, j + PREFETCH)
+        s = 1.0 / (lam * len(draws[j]) * max(j, 1))  # at t = 1, w_1 = 0 = v at any scale
+        for h in range(find_hits(X, y, draws[j], s, v, hits)):
+            i = hits[h]
+            counts[i] += 1
+            add_row(X, i, y[i], v, 0.0, False)
 
 
 @cache
-def _compiled() -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Register the compiled row operations, and return the compiled loops."""
-    import numba
-    from llvmlite import ir  # type: ignore[import-untyped]
-    from numba.extending import intrinsic, overload
-
-    # Sums in any order, but infinities and NaN as IEEE has them: a diverging run must show.
-    loose: Any = {"fastmath": {"reassoc", "contract", "nsz"}}
-
-    def dense_dot(X: Any, i: int, v: Any) -> float:
-        total = 0.0
-        for j in range(v.shape[0]):
-            total += X[i, j] * v[j]
-        return total
-
-    def csr_dot(X: Any, i: int, v: Any) -> float:
-        data, indices, indptr = X
-        start, stop = indptr[i], indptr[i + 1]
-        # Four sums, so that one addition need not wait for the one before.
-        t0 = t1 = t2 = t3 = 0.0
-        whole = start + (stop - start) // 4 * 4
-        for p in range(start, whole, 4):
-            t0 += data[p] * v[indices[p]]
-            t1 += data[p + 1] * v[indices[p + 1]]
-            t2 += data[p + 2] * v[indices[p + 2]]
-            t3 += data[p + 3] * v[indices[p + 3]]
-        for p in range(whole, stop):
-            t0 += data[p] * v[indices[p]]
-        return (t0 + t1) + (t2 + t3)
-
-    def dense_add(X: Any, i: int, c: float, v: Any, square: float, wanted: bool) -> float:
-        for j in range(v.shape[0]):
-            v[j] += c * X[i, j]
-        return squared_norm(v) if wanted else square
-
-    def csr_add(X: Any, i: int, c: float, v: Any, square: float, wanted: bool) -> float:
-        data, indices, indptr = X
-        for p in range(indptr[i], indptr[i + 1]):
-            old = v[indices[p]]
-            new = old + c * data[p]
-            v[indices[p]] = new
-            square += (new - old) * (new + old)
-        return square
-
-    def norm(v: Any) -> float:
-        total = 0.0
-        for j in range(v.shape[0]):
-            total += v[j] * v[j]
-        return total
-
-    def touch_line(typing: Any, array: Any, place: Any) -> Any:
-        """Prefetch the cache line of the element at a flat place."""
-
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            base = context.make_array(signature.args[0])(context, builder, args[0]).data
-            pointer = builder.bitcast(builder.gep(base, [args[1]]), ir.IntType(8).as_pointer())
-            flag = ir.IntType(32)
-            kind = ir.FunctionType(ir.VoidType(), (pointer.type, flag, flag, flag))
-            function = builder.module.declare_intrinsic("llvm.prefetch", (), kind)
-            # For reading, to be kept in all caches, data.
-            builder.call(function, [pointer, flag(0), flag(3), flag(1)])
-            return context.get_dummy_value()
-
-        return numba.void(array, numba.types.intp), generate
-
-    touch: Any = intrinsic(touch_line)
-
-    def dense_prefetch(X: Any, draws: Any, j: int) -> None:
-        pass  # long rows: the processor sees the pattern by itself
-
-    def csr_prefetch(X: Any, draws: Any, j: int) -> None:
-        data, indices, indptr = X
-        if j + _PREFETCH < len(draws):
-            touch(indptr, draws[j + _PREFETCH, 0])
-        if j < len(draws):
-            i = draws[j, 0]
-            for place in range(indptr[i], indptr[i + 1], 8):
-                touch(data, place)
-                touch(indices, place)
-
-    def replace(
-        name: Callable[..., Any], dense: Callable[..., Any], csr: Callable[..., Any]
-    ) -> None:
-        def of_dense(X: Any, *rest: Any) -> Any:
-            return None if isinstance(X, numba.types.BaseTuple) else dense
-
-        def of_csr(X: Any, *rest: Any) -> Any:
-            return csr if isinstance(X, numba.types.BaseTuple) else None
-
-        overload(name, jit_options=loose, strict=False)(of_dense)
-        overload(name, strict=False)(of_csr)
-
-    replace(row_dot, dense_dot, csr_dot)
-    replace(add_row, dense_add, csr_add)
-    replace(find_hits, test_each, test_each)
-    replace(squared_norm, norm, norm)
-    replace(prefetch, dense_prefetch, csr_prefetch)
-    return _cached_njit(take_steps), _cached_njit(take_sweeps)
+def _compiled() -> dict[Callable[..., Any], Callable[..., Any]]:
+    """Return the compiled loop of each plain one."""
+    _rows.register()
+    loops: tuple[Any, ...] = (take_steps, take_sweeps, take_greedy_pass, count_hits)
+    return {loop: _cached_njit(loop) for loop in loops}
 
 
-def _cached_njit(loop: Callable[..., Any]) -> Any:
+def _cached_njit(loop: FunctionType) -> Any:
     import numba
 
+    # Numba keeps compiled code by name until the loop's own file changes. The row operations are
+    # compiled into it, so their file's time becomes part of the name.
+    named = FunctionType(loop.__code__, loop.__globals__)
+    named.__qualname__ = f"{loop.__name__}_{Path(_rows.__file__).stat().st_mtime_ns}"
     try:
-        return numba.njit(cache=True)(loop)
+        return numba.njit(cache=True)(named)
     except RuntimeError:  # no folder to keep the compiled code in
         return numba.njit(loop)
 
 
 def steps_loop() -> Callable[..., None]:
     """Return `take_steps`, compiled if that is enabled."""
-    return _compiled()[0] if jit_enabled() else take_steps
+    return _chosen(take_steps)
 
 
 def sweeps_loop() -> Callable[..., tuple[int, float]]:
     """Return `take_sweeps`, compiled if that is enabled."""
-    return _compiled()[1] if jit_enabled() else take_sweeps
+    return _chosen(take_sweeps)
+
+
+def greedy_loop() -> Callable[..., None]:
+    """Return `take_greedy_pass`, compiled if that is enabled."""
+    return _chosen(take_greedy_pass)
+
+
+def hits_loop() -> Callable[..., None]:
+    """Return `count_hits`, compiled if that is enabled."""
+    return _chosen(count_hits)
+
+
+def _chosen(loop: Callable[..., Any]) -> Callable[..., Any]:
+    return _compiled()[loop] if jit_enabled() else loop

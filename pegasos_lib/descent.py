@@ -1,10 +1,13 @@
-"""Batch subgradient descent: the whole data at every step."""
+"""Batch descent, which looks at the whole objective at every step, and says why it stopped."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,20 +15,66 @@ from numpy.typing import ArrayLike
 from .online import check_radius
 from .problem import FloatArray, HingeProblem, check_count
 from .projections import project_l2_ball
-from .run import Average, Recorder, Run
-from .steps import StepRule, make_step
+from .run import Average, Recorder, Run, record_counts
+from .steps import ArmijoStep, SmallGap, StepRule, StoppingTest, make_step
+
+
+@dataclass(frozen=True, eq=False)
+class DescentRun(Run):
+    """Hold the result of `subgradient_descent`: a `Run` with the reason for its end.
+
+    Attributes
+    ----------
+    stopped_by : str
+        Name of the stopping test that fired, "no decrease" if the line search found none, or
+        "n_iter".
+    """
+
+    stopped_by: str
+
+
+@dataclass(frozen=True, eq=False)
+class Descent:
+    """Hold the path of `gradient_descent`.
+
+    Attributes
+    ----------
+    path : ndarray, shape (n_iter + 1, d)
+        w_1..w_{T+1}.
+    values : ndarray, shape (n_iter + 1,)
+        f on the path.
+    step_sizes : ndarray, shape (n_iter,)
+        eta_1..eta_T.
+    n_iter : int
+        Number T of steps taken.
+    stopped_by : str
+        Name of the stopping test that fired, "no decrease" if the line search found none,
+        "diverged" if f or w left the finite numbers, or "n_iter".
+    """
+
+    path: FloatArray = field(repr=False)
+    values: FloatArray = field(repr=False)
+    step_sizes: FloatArray = field(repr=False)
+    n_iter: int
+    stopped_by: str
+
+    @property
+    def w(self) -> FloatArray:
+        """Return the last iterate w_{T+1}."""
+        return cast(FloatArray, self.path[-1])
 
 
 def subgradient_descent(
     problem: HingeProblem,
     *,
     n_iter: int,
-    step: StepRule | str = "pegasos",
+    step: StepRule | ArmijoStep | str = "pegasos",
     project: bool | float = False,
     average: Average | None = "uniform",
     record: int | Iterable[int] | None = None,
     w0: ArrayLike | None = None,
-) -> Run:
+    stop: StoppingTest | Iterable[StoppingTest] = (),
+) -> DescentRun:
     """Minimise P by projected subgradient descent on all n examples; nothing is random.
 
     Step t sets w_{t+1} to the projection of w_t - eta_t g_t, with g_t the subgradient of P.
@@ -34,24 +83,31 @@ def subgradient_descent(
     ----------
     problem : HingeProblem
     n_iter : int
-        Number T of steps, at least 0.
-    step : StepRule or str
+        Largest number T of steps, at least 0; all are taken unless something stops it before.
+    step : StepRule, ArmijoStep or str
         Rule that gives eta_t, or its name; 1/(lam t) by default, for which P of the uniform
-        average is within c (1 + ln T)/(2 lam T) of the minimum.
+        average is within c (1 + ln T)/(2 lam T) of the minimum. An `ArmijoStep` searches along
+        -g_t. At a kink P may rise in that direction though w_t is no minimum: the run then stops
+        there with "no decrease", which proves nothing.
     project : bool or float
         False leaves the iterates free, True keeps them in the l2 ball of radius 1/sqrt(lam), a
-        number in the ball of that radius.
+        number in the ball of that radius. An `ArmijoStep` needs False.
     average : {"uniform", "weighted", "suffix"} or None
-        Average of w_1..w_T to keep beside the last iterate.
+        Average of w_1..w_T to keep beside the last iterate. "suffix" needs a fixed T, so no
+        stopping tests and no `ArmijoStep`.
     record : None, int or iterable of int
-        Step counts at which iterates are kept; see `record_counts`.
+        Step counts at which iterates are kept; see `record_counts`. Where the run stops early,
+        its end is kept in place of the counts beyond it.
     w0 : array_like, shape (d,), optional
         Start w_1, which is not projected; 0 by default. The step 1/(lam t) forgets it at t = 1,
         except for what it violates.
+    stop : StoppingTest or iterable of them
+        Tests made after every step, in this order; the first that fires ends the run. None by
+        default.
 
     Returns
     -------
-    Run
+    DescentRun
         Its `draws` is None.
 
     Raises
@@ -60,30 +116,225 @@ def subgradient_descent(
         If an option is out of its range; the message says what is expected.
     """
     n_iter = check_count(n_iter, "n_iter", 0)
-    rule, radius = make_step(step, problem.lam), check_radius(project, problem.lam)
-    recorder = Recorder(problem, n_iter, average, record)
-    w1 = np.zeros(problem.d) if w0 is None else np.array(w0, dtype=float)
-    if w1.shape != (problem.d,) or not np.isfinite(w1).all():
-        raise ValueError(f"w0 must be a finite vector of shape ({problem.d},); got {w0!r}")
+    rule = step if isinstance(step, ArmijoStep) else make_step(step, problem.lam)
+    radius, tests = check_radius(project, problem.lam), _check_tests(stop)
+    counts = record_counts(record, n_iter)
+    recorder = Recorder(problem, n_iter, average, counts)
+    if isinstance(rule, ArmijoStep) and not math.isinf(radius):
+        raise ValueError("an ArmijoStep searches along -g, unprojected: it needs project=False")
+    if average == "suffix" and (tests or isinstance(rule, ArmijoStep)):
+        raise ValueError("average='suffix' needs a fixed n_iter: neither stop nor an ArmijoStep")
+    w1 = _check_start(w0, (problem.d,)) if w0 is not None else np.zeros(problem.d)
 
-    t = np.arange(1, n_iter + 1)
-    eta, decay = rule(t), rule.decay(t, problem.lam)
-    w, total, seconds, done = w1, np.zeros(problem.d), 0.0, 0
-    for stop in recorder.stops:
+    take = _stepper(rule, n_iter, problem.lam, radius)
+    tracked = any(isinstance(test, SmallGap) for test in tests)
+    point = _Point(problem, w1, np.zeros(problem.n) if tracked else None)
+    total, seconds, done, reason = np.zeros(problem.d), 0.0, 0, ""
+    kept: dict[int, tuple[FloatArray, FloatArray, float]] = {}
+    for end in recorder.stops:
         start = time.perf_counter()
-        for j in range(done, stop):
+        while done < end and not reason:
+            following = take(point, done)
+            if following is None:
+                reason = "no decrease"
+                break
             if average is not None:
-                total += (j + 1) * w if average == "weighted" else w
-            w = _step(problem, w, eta[j], decay[j], radius)
+                total += (done + 1) * point.w if average == "weighted" else point.w
+            done += 1
+            reason = _first_to_fire(tests, point, following)
+            point = following
         seconds += time.perf_counter() - start
-        recorder.keep(stop, w, total, seconds)
-        done = stop
-    return recorder.run(w1, draws=None)
+        kept[done] = point.w, total.copy(), seconds
+
+    if done < n_iter:
+        recorder = Recorder(problem, done, average, np.minimum(counts, done))
+    for count, state in kept.items():
+        recorder.keep(count, *state)
+    return DescentRun(**vars(recorder.run(w1, draws=None)), stopped_by=reason or "n_iter")
 
 
-def _step(
-    problem: HingeProblem, w: FloatArray, eta: float, decay: float, radius: float
-) -> FloatArray:
-    active = np.where(problem.margins(w) < 1.0, problem.y, 0.0)
-    w = decay * w + (eta / problem.n) * (problem.X.T @ active)
-    return w if math.isinf(radius) else project_l2_ball(w, radius)
+def gradient_descent(
+    f: Callable[[FloatArray], float],
+    grad: Callable[[FloatArray], ArrayLike],
+    w0: ArrayLike,
+    *,
+    n_iter: int,
+    step: StepRule | ArmijoStep = ArmijoStep(),  # noqa: B008 - frozen
+    stop: StoppingTest | Iterable[StoppingTest] = (),
+) -> Descent:
+    """Minimise a smooth function of d variables by w_{t+1} = w_t - eta_t grad f(w_t), t = 1, 2, ...
+
+    With `ArmijoStep`, f falls at every step. With a fixed rule nothing keeps it from rising: a
+    constant step must be below 2/L where the gradient is L-Lipschitz.
+
+    Parameters
+    ----------
+    f : callable
+        Maps w (d,) to f(w).
+    grad : callable
+        Maps w (d,) to the gradient (d,).
+    w0 : array_like, shape (d,)
+        Start w_1.
+    n_iter : int
+        Largest number of steps, at least 0.
+    step : StepRule or ArmijoStep
+        Rule that gives eta_t; the backtracking search from 1 by default.
+    stop : StoppingTest or iterable of them
+        Tests made after every step, in this order; the first that fires ends the descent. Not
+        `SmallGap`, which is for P.
+
+    Returns
+    -------
+    Descent
+
+    Raises
+    ------
+    ValueError
+        If an option is out of its range, or a gradient is not of the shape of w.
+    """
+    n_iter, tests = check_count(n_iter, "n_iter", 0), _check_tests(stop)
+    if not isinstance(step, (StepRule, ArmijoStep)):
+        raise ValueError(f"step must be a StepRule or an ArmijoStep; got {step!r}")
+    if any(isinstance(test, SmallGap) for test in tests):
+        raise ValueError("SmallGap is for the objective of a HingeProblem: f has no dual here")
+    take = _stepper(step, n_iter)
+    path, reason = [_SmoothPoint(f, grad, _check_start(w0))], ""
+    # A step size may make w overflow, and the path is to show it.
+    with np.errstate(over="ignore", invalid="ignore"):
+        while len(path) <= n_iter and not reason:
+            following = take(path[-1], len(path) - 1)
+            if following is None:
+                reason = "no decrease"
+                break
+            path.append(following)
+            finite = math.isfinite(following.value) and bool(np.isfinite(following.w).all())
+            reason = _first_to_fire(tests, *path[-2:]) if finite else "diverged"
+        values = np.array([point.value for point in path])
+    return Descent(
+        path=np.stack([point.w for point in path]),
+        values=values,
+        step_sizes=np.array([point.eta for point in path[1:]]),
+        n_iter=len(path) - 1,
+        stopped_by=reason or "n_iter",
+    )
+
+
+class _Point:
+    """Hold one w, with P and its subgradient there computed once and only if asked for."""
+
+    def __init__(self, problem: HingeProblem, w: FloatArray, alpha: FloatArray | None) -> None:
+        self._problem, self.w, self._alpha = problem, w, alpha
+
+    @cached_property
+    def _margins(self) -> FloatArray:
+        return self._problem.margins(self.w)
+
+    @cached_property
+    def _pull(self) -> FloatArray:
+        """Return the sum of y_i x_i over the margins below 1."""
+        active = np.where(self._margins < 1.0, self._problem.y, 0.0)
+        return cast(FloatArray, self._problem.X.T @ active)
+
+    @cached_property
+    def value(self) -> float:
+        loss = float(np.mean(np.maximum(0.0, 1.0 - self._margins)))
+        return 0.5 * self._problem.lam * float(self.w @ self.w) + loss
+
+    @cached_property
+    def gradient(self) -> FloatArray:
+        return self._problem.lam * self.w - self._pull / self._problem.n
+
+    @property
+    def gap(self) -> float:
+        assert self._alpha is not None, "alpha is tracked wherever a SmallGap asks for the gap"
+        return self.value - self._problem.dual_objective(self._alpha)
+
+    def moved(self, eta: float, decay: float | None = None, radius: float = math.inf) -> _Point:
+        """Return the point after a step of size eta, with decay = 1 - eta lam and a projection."""
+        if decay is None:
+            decay = 1.0 - eta * self._problem.lam
+        free = decay * self.w + (eta / self._problem.n) * self._pull
+        w = free if math.isinf(radius) else project_l2_ball(free, radius)
+        return _Point(self._problem, w, self._moved_alpha(decay, free, w))
+
+    def _moved_alpha(self, decay: float, free: FloatArray, w: FloatArray) -> FloatArray | None:
+        if self._alpha is None:
+            return None
+        alpha = np.clip(decay * self._alpha + (1.0 - decay) * (self._margins < 1.0), 0.0, 1.0)
+        size = float(np.linalg.norm(free))
+        scale = float(np.linalg.norm(w)) / size if w is not free and size > 0.0 else 1.0
+        return alpha * min(1.0, scale)
+
+
+class _SmoothPoint:
+    """Hold one w, with f and its gradient there, and the step size that led to it."""
+
+    def __init__(
+        self,
+        f: Callable[[FloatArray], float],
+        grad: Callable[[FloatArray], ArrayLike],
+        w: FloatArray,
+        eta: float = 0.0,
+    ) -> None:
+        self._f, self._grad, self.w, self.eta = f, grad, w, eta
+
+    @cached_property
+    def value(self) -> float:
+        return float(self._f(self.w))
+
+    @cached_property
+    def gradient(self) -> FloatArray:
+        gradient = np.asarray(self._grad(self.w), dtype=float)
+        if gradient.shape != self.w.shape:
+            raise ValueError(f"grad must return shape {self.w.shape}; got {gradient.shape}")
+        return gradient
+
+    def moved(self, eta: float) -> _SmoothPoint:
+        return _SmoothPoint(self._f, self._grad, self.w - eta * self.gradient, eta)
+
+
+def _stepper(rule: StepRule | ArmijoStep, n_iter: int, *fixed: float) -> Callable[[Any, int], Any]:
+    """Return the function that takes step j + 1 from a point: its next, or None."""
+    if isinstance(rule, ArmijoStep):
+        return lambda point, j: _search(rule, point)
+    t = np.arange(1, n_iter + 1)
+    eta = rule(t)
+    if not fixed:
+        return lambda point, j: point.moved(eta[j])
+    lam, radius = fixed
+    decay = rule.decay(t, lam)
+    return lambda point, j: point.moved(eta[j], decay[j], radius)
+
+
+def _search(rule: ArmijoStep, point: Any) -> Any:
+    """Return the next point along -g that the rule accepts, or None."""
+    trial = None
+
+    def along(eta: float) -> float:
+        nonlocal trial
+        trial = point.moved(eta)
+        return cast(float, trial.value)
+
+    eta = rule.search(along, point.value, -float(point.gradient @ point.gradient))
+    if eta is None:
+        return None
+    return point.moved(eta) if trial is None else trial
+
+
+def _first_to_fire(tests: tuple[StoppingTest, ...], before: Any, after: Any) -> str:
+    return next((test.name for test in tests if test.fires(before, after)), "")
+
+
+def _check_tests(stop: StoppingTest | Iterable[StoppingTest]) -> tuple[StoppingTest, ...]:
+    tests = (stop,) if isinstance(stop, StoppingTest) else stop
+    tests = tuple(tests) if isinstance(tests, Iterable) else (tests,)
+    if not all(isinstance(test, StoppingTest) for test in tests):
+        raise ValueError(f"stop must be a StoppingTest or several of them; got {stop!r}")
+    return tests
+
+
+def _check_start(w0: ArrayLike, shape: tuple[int, ...] | None = None) -> FloatArray:
+    w = np.array(w0, dtype=float)
+    if w.ndim != 1 or (shape and w.shape != shape) or not np.isfinite(w).all():
+        raise ValueError(f"w0 must be a finite vector of shape {shape or '(d,)'}; got {w0!r}")
+    return w

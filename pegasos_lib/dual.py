@@ -3,17 +3,42 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ._kernels import jit_enabled, rows_of, sweeps_loop
+from ._kernels import greedy_loop, hits_loop, jit_enabled, rows_of, sweeps_loop
 from .problem import FloatArray, HingeProblem, IntArray, check_count, check_positive
-from .run import DualRun, Trace, record_counts
+from .run import DualRun, Run, Trace, record_counts
 from .sampling import Seed
+
+Order = Literal["permutation", "random"]
+Output = Literal["last", "average", "random"]
 
 # Between two epochs the unsettled examples are visited alone, this many times or n in all.
 _EXTRA_VISITS = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class DualPoint:
+    """Hold a feasible dual point, and what it proves of an iterate.
+
+    Attributes
+    ----------
+    alpha : ndarray, shape (n,)
+        Dual variables in [0, 1].
+    w : ndarray, shape (d,)
+        The iterate that is certified.
+    gap : float
+        P(w) - D(alpha) >= P(w) - P(w*).
+    """
+
+    alpha: FloatArray = field(repr=False)
+    w: FloatArray = field(repr=False)
+    gap: float
 
 
 def sdca(
@@ -22,30 +47,46 @@ def sdca(
     n_epochs: int = 1000,
     gap: float = 1e-6,
     rng: Seed = 0,
+    order: Order = "permutation",
     shrink: bool = True,
+    output: Output = "last",
+    burn_in: int | None = None,
+    alpha0: ArrayLike | None = None,
     record: int | Iterable[int] | None = None,
 ) -> DualRun:
     """Maximise the dual D by exact steps in one alpha_i at a time, in a random order each epoch.
 
     A coordinate step is alpha_i <- clip(alpha_i + lam n (1 - y_i <w, x_i>)/||x_i||^2) to [0, 1],
-    and 1 for a zero row, with w = w(alpha) kept up to date. It stops once the duality gap is
-    at most `gap`.
+    and 1 for a zero row, with w = w(alpha) kept up to date. It stops once the duality gap of
+    what it returns is at most `gap`.
 
     Parameters
     ----------
     problem : HingeProblem
     n_epochs : int
-        Largest number of epochs, at least 0; an epoch visits every example once.
+        Largest number of epochs, at least 0; an epoch makes n steps.
     gap : float
         P(w) - D(alpha) to reach; it bounds P(w) - P(w*).
     rng : int or numpy.random.Generator
-        Seed or source of the orders, which are its successive permutations of 0..n-1 if `shrink`
-        is False.
+        Seed or source of the orders, which are its successive permutations of 0..n-1 (or its
+        n integers below n, for order="random") if `shrink` is False and `output` not "random".
+    order : {"permutation", "random"}
+        An epoch visits every example once, or n independent uniform ones, for which alone the
+        rate is proved. "random" needs shrink=False.
     shrink : bool
         Between two epochs, also visit the examples that are not settled (alpha_i inside (0, 1),
         or at an end at which their margin does not hold them), max(n, 10,000) visits at most.
         Few examples are unsettled near the optimum, so that a small gap takes far fewer epochs.
         False gives the textbook's method.
+    output : {"last", "average", "random"}
+        With alpha^(t) after t steps, T steps made and T_0 = n burn_in: alpha^(T), the mean of
+        alpha^(t) over t = T_0..T-1, or one of these chosen uniformly. The rate is proved for the
+        last two. They need shrink=False, and the gap is computed after every epoch beyond T_0.
+    burn_in : int, optional
+        Epochs before those that "average" and "random" look at, below n_epochs; n_epochs // 2 by
+        default.
+    alpha0 : array_like, shape (n,), optional
+        Start in [0, 1]^n, such as `sgd_initialisation(problem).alpha`; 0 by default.
     record : None, int or iterable of int
         Numbers of epochs after which the iterate is kept; an integer spaces them over n_epochs.
 
@@ -53,7 +94,8 @@ def sdca(
     -------
     DualRun
         `n_iter` counts epochs; either `gap` is reached or `n_iter == n_epochs`. Where it stops
-        early, the last epoch made is kept in place of what `record` names beyond it.
+        early, the last epoch made is kept in place of what `record` names beyond it. `alpha`,
+        `w` = w(alpha) and `gap` are those of `output`; the trace holds w(alpha^(t)) as ever.
 
     Raises
     ------
@@ -67,18 +109,26 @@ def sdca(
     """
     n_epochs = check_count(n_epochs, "n_epochs", 0)
     gap = check_positive(gap, "gap")
+    burn_in = _check_options(order, shrink, output, burn_in, n_epochs)
     wanted = set(record_counts(record, n_epochs).tolist())
     rng = np.random.default_rng(rng)
-    n, alpha, w = problem.n, np.zeros(problem.n), np.zeros(problem.d)
+    n, alpha, w, reached = problem.n, np.zeros(problem.n), np.zeros(problem.d), 1.0
+    if alpha0 is not None:
+        w, alpha = problem.weights(alpha0), np.array(alpha0, dtype=float)
+        reached, _ = _look(problem, w, alpha)
     fixed = (problem.squared_norms, problem.lam * problem.n)
     loop, X, y = sweeps_loop(), rows_of(problem), problem.y
     if jit_enabled():
         loop(X, y, np.zeros((0, n), dtype=np.int64), *fixed, 0.0, alpha, w)  # compiles, untimed
 
+    def sweep(indices: IntArray) -> float:
+        return loop(X, y, indices[np.newaxis], *fixed, 0.0, alpha, w)[1]
+
     kept: dict[int, FloatArray] = {}
     clock: dict[int, float] = {}
-    reached, done, visits, seconds = 1.0, 0, 0, 0.0
+    done, visits, seconds = 0, 0, 0.0
     unsettled = np.zeros(0, dtype=np.int64)
+    tail, point = _Tail(sweep, alpha, rng), alpha
     while True:
         if done in wanted:
             kept[done], clock[done] = w.copy(), seconds
@@ -92,19 +142,26 @@ def sdca(
             stop = 0.1 * reached * n / len(unsettled)
             made, _ = loop(X, y, orders, *fixed, stop, alpha, w)
             visits += made * len(unsettled)
-        _, seen = loop(X, y, rng.permutation(n)[np.newaxis], *fixed, 0.0, alpha, w)
+        indices = rng.permutation(n) if order == "permutation" else rng.integers(n, size=n)
+        if output == "last" or done < burn_in:
+            seen = sweep(indices)
+        else:
+            point = tail.average(indices) if output == "average" else tail.choose(indices)
         done, visits = done + 1, visits + n
+        if point is not alpha:
+            w[:] = problem.weights(alpha)
+            reached = problem.duality_gap(problem.weights(point), point)
         # The gap costs a pass over the data. `seen` was met before the steps, so it tends to
         # exceed the gap, and tells when that is worth computing.
-        if shrink or seen <= 4.0 * gap:
+        elif output == "last" and (shrink or seen <= 4.0 * gap):
             w[:] = problem.weights(alpha)  # from alpha alone: no drift
             reached, unsettled = _look(problem, w, alpha)
             unsettled = unsettled if shrink else unsettled[:0]
         seconds += time.perf_counter() - start
 
-    w = problem.weights(alpha)
     if not kept or max(kept) < done:
-        kept[done], clock[done] = w.copy(), seconds
+        kept[done], clock[done] = problem.weights(alpha), seconds
+    w = problem.weights(point)
     trace = Trace(
         problem=problem,
         iteration=np.array(list(kept), dtype=np.int64),
@@ -119,10 +176,167 @@ def sdca(
         trace=trace,
         draws=None,
         seconds=seconds,
-        alpha=alpha,
-        gap=problem.duality_gap(w, alpha),
+        alpha=point,
+        gap=problem.duality_gap(w, point),
         visits=visits,
     )
+
+
+def sgd_initialisation(problem: HingeProblem, rng: Seed = 0) -> DualPoint:
+    r"""Make one pass that sets each alpha_i to the maximiser of the dual of the examples so far.
+
+    The examples are shuffled. The t-th, i, gets the maximiser of D_t(alpha) = (1/t) sum alpha_j
+    - lam/2 ||w^(t)||^2, w^(t) = (1/(lam t)) sum alpha_j y_j x_j, both sums over the first t of
+    them, with the alpha_j before it fixed: the clip of
+    lam (t - (t - 1) y_i <x_i, w^(t-1)>)/||x_i||^2 to [0, 1], and 1 for a zero row. (The paper
+    prints it without the factor (t - 1)/t; its proof needs the maximiser.) For i.i.d. data with
+    norms of at most 1 the mean of D(alpha*) - D(alpha) is at most 2 (1 + ln n)/(lam n). The first
+    epoch of `sdca` often does as well; this can be better only where lam n is large.
+
+    Parameters
+    ----------
+    problem : HingeProblem
+    rng : int or numpy.random.Generator
+        Seed or source of the order, which is its permutation of 0..n-1.
+
+    Returns
+    -------
+    DualPoint
+        alpha, w = w(alpha) and their gap; `alpha` is fit to be the `alpha0` of `sdca`.
+
+    References
+    ----------
+    Shalev-Shwartz and Zhang (2013), procedure Modified-SGD and Theorem 3.
+    """
+    order = np.random.default_rng(rng).permutation(problem.n)
+    alpha, v = np.zeros(problem.n), np.zeros(problem.d)
+    norms = problem.squared_norms
+    greedy_loop()(rows_of(problem), problem.y, order, norms, problem.lam, alpha, v)
+    w = problem.weights(alpha)
+    return DualPoint(alpha=alpha, w=w, gap=problem.duality_gap(w, alpha))
+
+
+def pegasos_certificate(run: Run) -> DualPoint:
+    """Return the dual point that Pegasos without projection makes on its way, and the gap at run.w.
+
+    That Pegasos has w_{T+1} = w(alpha) with alpha_i = n c_i/(T k), where c_i counts the steps at
+    which example i was drawn with its margin below 1. After whole permutation epochs alpha_i is
+    the share of the epochs in which i was hit, so it lies in [0, 1]. Independent draws may hit an
+    example too often: alpha_i is then cut to 1, and w(alpha) is no longer w_{T+1}.
+
+    The run keeps no counts, so its draws are replayed, at the cost of the run itself. Any feasible
+    alpha bounds P(w) - P(w*) at any w: the gap is true for whatever run the draws come from, and
+    for its average (`run.trace.problem.duality_gap(run.w_average, point.alpha)`), but only for
+    the Pegasos above does it close.
+
+    Parameters
+    ----------
+    run : Run
+        Of a solver that draws examples.
+
+    Returns
+    -------
+    DualPoint
+        alpha, run.w, and P(run.w) - D(alpha).
+
+    Raises
+    ------
+    ValueError
+        If the run drew no examples.
+    """
+    if run.draws is None:
+        raise ValueError("the certificate needs a run that drew examples; its draws are None")
+    problem = run.trace.problem
+    draws = run.draws[:, np.newaxis] if run.draws.ndim == 1 else run.draws
+    counts, v = np.zeros(problem.n, dtype=np.int64), np.zeros(problem.d)
+    hits = np.zeros(draws.shape[1], dtype=np.int64)
+    hits_loop()(rows_of(problem), problem.y, draws, problem.lam, v, hits, counts)
+    alpha = np.minimum(1.0, counts * problem.n / max(1, draws.size))
+    return DualPoint(alpha=alpha, w=run.w, gap=problem.duality_gap(run.w, alpha))
+
+
+class _Tail:
+    """Sum or sample the points alpha^(t) of the epochs that `sdca` makes beyond T_0.
+
+    Parameters
+    ----------
+    sweep : callable
+        Takes the coordinate steps of an array of indices, changing `alpha` (n,).
+    alpha, rng : ndarray and numpy.random.Generator
+    """
+
+    def __init__(
+        self, sweep: Callable[[IntArray], float], alpha: FloatArray, rng: np.random.Generator
+    ) -> None:
+        self._sweep, self._alpha, self._rng = sweep, alpha, rng
+        self._epochs, self._total = 0, np.zeros_like(alpha)
+        self._chosen = alpha
+
+    def average(self, indices: IntArray) -> FloatArray:
+        """Make one epoch; return the mean of alpha before each step of all epochs so far."""
+        self._epochs += 1
+        n, alpha = len(indices), self._alpha
+        self._total += n * alpha
+        for piece in _distinct_pieces(indices):
+            old = alpha[indices[piece]]
+            self._sweep(indices[piece])
+            # What step j changes holds before each of the n - 1 - j steps after it.
+            later = n - 1 - np.arange(piece.start, piece.stop)
+            self._total[indices[piece]] += (alpha[indices[piece]] - old) * later
+        # Rounding alone can leave [0, 1].
+        return np.clip(self._total / (n * self._epochs), 0.0, 1.0)
+
+    def choose(self, indices: IntArray) -> FloatArray:
+        """Make one epoch; return alpha before one step chosen uniformly among all so far."""
+        self._epochs += 1
+        # This epoch's points take the place of the earlier choice with the share that is theirs.
+        place = int(self._rng.integers(len(indices) * self._epochs))
+        if 0 < place < len(indices):
+            self._sweep(indices[:place])
+            indices, place = indices[place:], 0
+        if place == 0:
+            self._chosen = self._alpha.copy()
+        self._sweep(indices)
+        return self._chosen
+
+
+def _distinct_pieces(indices: IntArray) -> list[slice]:
+    """Cut `indices` into pieces as long as can be in which no index comes twice."""
+    n = len(indices)
+    order = np.argsort(indices, kind="stable")
+    again = indices[order[1:]] == indices[order[:-1]]
+    # From each place on, the first place that repeats an index met since.
+    ends = np.full(n, n)
+    ends[order[:-1][again]] = order[1:][again]
+    ends = np.minimum.accumulate(ends[::-1])[::-1]
+    pieces, start = [], 0
+    while start < n:
+        pieces.append(slice(start, int(ends[start])))
+        start = int(ends[start])
+    return pieces
+
+
+def _check_options(
+    order: str, shrink: bool, output: str, burn_in: int | None, n_epochs: int
+) -> int:
+    """Check the options of `sdca` that depend on each other; return the burn-in."""
+    if order not in ("permutation", "random"):
+        raise ValueError(f"order must be 'permutation' or 'random'; got {order!r}")
+    if output not in ("last", "average", "random"):
+        raise ValueError(f"output must be 'last', 'average' or 'random'; got {output!r}")
+    for name, value, usual in (("order", order, "permutation"), ("output", output, "last")):
+        if shrink and value != usual:
+            raise ValueError(
+                f"{name}={value!r} needs shrink=False: the visits between two epochs are neither "
+                "uniform nor counted"
+            )
+    if burn_in is None:
+        return n_epochs // 2
+    if output == "last":
+        raise ValueError("burn_in is for output='average' or 'random'; output is 'last'")
+    if check_count(burn_in, "burn_in", 0) >= max(1, n_epochs):
+        raise ValueError(f"burn_in must lie below n_epochs = {n_epochs}; got {burn_in}")
+    return burn_in
 
 
 def _look(problem: HingeProblem, w: FloatArray, alpha: FloatArray) -> tuple[float, IntArray]:
