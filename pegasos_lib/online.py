@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ._kernels import jit_enabled, rows_of, steps_loop
+from ._rows import add_row, row_dot
 from .problem import FloatArray, HingeProblem, IntArray, check_count, check_positive
+from .projections import L1Ball, l1_projection
 from .run import Average, Recorder, Run
 from .sampling import Sampling, Seed, check_batch_size, check_draws, draw_batches
 from .steps import InverseSqrt, PegasosStep, StepRule, make_step
@@ -25,7 +27,7 @@ def pegasos(
     batch_size: int = 1,
     replace: bool = True,
     sampling: Sampling = "iid",
-    project: bool | float = True,
+    project: bool | float | L1Ball = True,
     average: Average | None = "uniform",
     record: int | Iterable[int] | None = None,
     draws: ArrayLike | None = None,
@@ -49,10 +51,11 @@ def pegasos(
     sampling : {"iid", "permutation"}
         Independent batches, which the theorems assume, or random permutations cut into batches,
         which need fewer passes; see `draw_batches`.
-    project : bool or float
+    project : bool, float or L1Ball
         Keep the iterates in the l2 ball of radius 1/sqrt(lam), which holds w*; a number is a
         radius of its own; False leaves them free. Theorem 2's constant is (sqrt(lam) + R)^2 with
-        the projection and 4 R^2 without.
+        the projection and 4 R^2 without. `L1Ball(z)` keeps them in ||w||_1 <= z: the constant is
+        (lam z + R)^2, and the best point is that of the ball, which w* may lie outside of.
     average : {"uniform", "weighted", "suffix"} or None
         Average of w_1..w_T to keep beside the last iterate: all alike, weighted by t, or the last
         half. It costs one more vector.
@@ -99,7 +102,7 @@ def sgd(
     batch_size: int = 1,
     replace: bool = True,
     sampling: Sampling = "iid",
-    project: bool | float = False,
+    project: bool | float | L1Ball = False,
     average: Average | None = "uniform",
     record: int | Iterable[int] | None = None,
     draws: ArrayLike | None = None,
@@ -118,9 +121,9 @@ def sgd(
         Rule that gives eta_t, or its name (see `make_step`).
     rng, batch_size, replace, sampling, average, record, draws
         As for `pegasos`.
-    project : bool or float
+    project : bool, float or L1Ball
         False leaves the iterates free, True keeps them in the l2 ball of radius 1/sqrt(lam), a
-        number in the ball of that radius.
+        number in the ball of that radius, `L1Ball(z)` in ||w||_1 <= z.
 
     Returns
     -------
@@ -131,17 +134,87 @@ def sgd(
     ValueError
         If an option is out of its range; the message says what is expected.
     """
-    n_iter = check_count(n_iter, "n_iter", 0)
+    recorder, used = prepare(
+        problem, n_iter, rng, batch_size, replace, sampling, average, record, draws
+    )
     rule = make_step(step, problem.lam)
-    radius = check_radius(project, problem.lam)
+    t = np.arange(1, len(used) + 1)
+    eta = rule(t)
+    if not isinstance(project, L1Ball):
+        radius = check_radius(project, problem.lam)
+        return _run(recorder, used, eta, rule.decay(t, problem.lam), radius)
+
+    onto_ball, steps = l1_projection(project, problem.d), eta.tolist()
+    return take_updates(recorder, used, lambda j, w, g: onto_ball(w - steps[j] * g))
+
+
+def prepare(
+    problem: HingeProblem,
+    n_iter: int,
+    rng: Seed,
+    batch_size: int,
+    replace: bool,
+    sampling: Sampling,
+    average: Average | None,
+    record: int | Iterable[int] | None,
+    draws: ArrayLike | None,
+) -> tuple[Recorder, IntArray]:
+    """Check what the stochastic solvers share; return a recorder and the (T, k) draws."""
+    n_iter = check_count(n_iter, "n_iter", 0)
     recorder = Recorder(problem, n_iter, average, record)
     k = check_batch_size(batch_size, problem.n, replace, sampling)
-    if draws is None:
-        used = draw_batches(rng, problem.n, n_iter, k, replace, sampling).reshape(n_iter, k)
-    else:
-        used = check_draws(draws, problem.n, n_iter, k)
-    t = np.arange(1, n_iter + 1)
-    return _run(recorder, used, rule(t), rule.decay(t, problem.lam), radius)
+    if draws is not None:
+        return recorder, check_draws(draws, problem.n, n_iter, k)
+    drawn = draw_batches(rng, problem.n, n_iter, k, replace, sampling)
+    return recorder, drawn.reshape(n_iter, k)
+
+
+def take_updates(
+    recorder: Recorder,
+    draws: IntArray,
+    update: Callable[[int, FloatArray, FloatArray], FloatArray],
+) -> Run:
+    """Run a solver whose step costs O(d), from w_1 = 0.
+
+    Parameters
+    ----------
+    recorder : Recorder
+    draws : ndarray of int, shape (T, k)
+    update : callable
+        Maps j = t - 1, w_t and the subgradient g_t of the instantaneous objective at w_t to
+        w_{t+1}. It must not write into w_t.
+    """
+    w, total, seconds, done = np.zeros(recorder.problem.d), np.zeros(recorder.problem.d), 0.0, 0
+    average, subgradient = recorder.average, _subgradient(recorder.problem, draws)
+    for stop in recorder.stops:
+        start = time.perf_counter()
+        # A step size may make w overflow, and the run is to show it.
+        with np.errstate(over="ignore", invalid="ignore"):
+            for j in range(done, stop):
+                if average is not None:
+                    total += (j + 1) * w if average == "weighted" else w
+                w = update(j, w, subgradient(j, w))
+        seconds += time.perf_counter() - start
+        recorder.keep(stop, w, total, seconds)
+        done = stop
+    return recorder.run(np.zeros(recorder.problem.d), draws[:, 0] if draws.shape[1] == 1 else draws)
+
+
+def _subgradient(problem: HingeProblem, draws: IntArray) -> Callable[[int, FloatArray], FloatArray]:
+    """Return the function that gives the subgradient at w on the batch of step j + 1."""
+    if draws.shape[1] > 1:
+        return lambda j, w: problem.subgradient(w, draws[j])
+    # One example a step, without what `HingeProblem.subgradient` spends on checks.
+    X, y, lam, examples = rows_of(problem), problem.y.tolist(), problem.lam, draws[:, 0].tolist()
+
+    def subgradient(j: int, w: FloatArray) -> FloatArray:
+        i = examples[j]
+        g = lam * w
+        if y[i] * row_dot(X, i, w) < 1.0:
+            add_row(X, i, -y[i], g, 0.0, False)
+        return g
+
+    return subgradient
 
 
 def check_radius(project: bool | float, lam: float) -> float:

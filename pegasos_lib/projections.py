@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .problem import FloatArray, check_positive
+
+# A smaller share of the largest weight counts as 0: sums of its inverse might overflow.
+_LEAST_WEIGHT = 1e-200
+
+
+@dataclass(frozen=True)
+class L1Ball:
+    """Name the set ||w||_1 <= radius for the option `project` of a solver.
+
+    Raises
+    ------
+    ValueError
+        If radius is not finite and above 0.
+    """
+
+    radius: float
+
+    def __post_init__(self) -> None:
+        check_positive(self.radius, "radius")
 
 
 def project_l2_ball(w: ArrayLike, radius: float) -> FloatArray:
@@ -50,19 +71,113 @@ def project_simplex(v: ArrayLike, total: float = 1.0) -> FloatArray:
     return cast(FloatArray, np.maximum(shifted - thresholds[last], 0.0))
 
 
-def project_l1_ball(w: ArrayLike, radius: float) -> FloatArray:
-    """Return the point nearest to w (d,) with ||w||_1 <= radius; 0 stays 0.
+def project_l1_ball(w: ArrayLike, radius: float, weights: ArrayLike | None = None) -> FloatArray:
+    """Return the point u nearest to w (d,) with ||u||_1 <= radius; a point inside stays.
+
+    Parameters
+    ----------
+    w : array_like, shape (d,)
+    radius : float
+    weights : array_like, shape (d,), optional
+        s_j >= 0 of the distance sum_j s_j (u_j - w_j)^2, which is AdaGrad's; all 1 by default.
+        Where some are 0 and several points are nearest, the result is the one of them that is
+        nearest in the plain distance: the limit of small weights.
 
     Raises
     ------
     ValueError
-        If w is not a finite vector, or radius is not finite and above 0.
+        If w is not a finite vector, radius is not finite and above 0, or weights are not d finite
+        numbers >= 0.
     """
     w, radius = _check(w), check_positive(radius, "radius")
     size = np.abs(w)
+    if weights is not None:
+        weights = _check_weights(weights, w)
     if float(size.sum()) <= radius:
         return w.copy()
-    return cast(FloatArray, np.copysign(project_simplex(size, radius), w))
+    if weights is None:
+        return cast(FloatArray, np.copysign(project_simplex(size, radius), w))
+    return np.copysign(_shrink(size, radius, weights), w)
+
+
+def l1_projection(ball: L1Ball, d: int) -> Callable[..., FloatArray]:
+    """Return `project_l1_ball` onto one ball for the loop of a solver: quick, and unchecked.
+
+    The function takes w (d,) and weights (d,) above 0 or None, and returns w itself if it is
+    inside. The threshold tau solves sum_j max(0, |w_j| - tau/s_j) = radius, whose left side is
+    convex and piecewise linear, so that Newton's method ends at the solution itself (Michelot,
+    1986, for equal weights); from the last call's tau it takes two or three steps of O(d).
+    """
+    radius, tau = ball.radius, 0.0
+    ones = np.ones(d)  # a product with them is three times as quick as a sum
+
+    def project(w: FloatArray, weights: FloatArray | None = None) -> FloatArray:
+        nonlocal tau
+        size = np.abs(w)
+        if size.dot(ones) <= radius:
+            return w
+        inverse = None if weights is None else 1.0 / weights
+        breakpoints = size if weights is None else size * weights
+        tau = _newton(size, radius, breakpoints, inverse, tau)
+        shrunk = np.maximum(size - (tau if inverse is None else tau * inverse), 0.0)
+        return np.copysign(_inside(shrunk, radius, float(shrunk.dot(ones))), w)
+
+    return project
+
+
+def _newton(
+    size: FloatArray,
+    radius: float,
+    breakpoints: FloatArray,
+    inverse: FloatArray | None,
+    start: float,
+) -> float:
+    """Return tau with sum_j max(0, size_j - tau inverse_j) = radius < sum_j size_j."""
+    active = breakpoints > start
+    count = np.count_nonzero(active)
+    if count == 0:
+        active = breakpoints > 0.0
+        count = np.count_nonzero(active)
+    last = -math.inf
+    while True:
+        slope = count if inverse is None else float(inverse.dot(active))
+        tau = (float(size.dot(active)) - radius) / (slope or math.nan)
+        active = breakpoints > tau
+        found = np.count_nonzero(active)
+        # From the first step on tau rises and the set shrinks, until rounding says otherwise.
+        if found in (0, count) or tau <= last:
+            return tau
+        last, count = tau, found
+
+
+def _shrink(size: FloatArray, radius: float, weights: FloatArray) -> FloatArray:
+    """Return the nearest point to size >= 0, which lies outside, by sorting the breakpoints."""
+    shares = weights / (weights.max() or 1.0)
+    seen = shares >= _LEAST_WEIGHT
+    nearest = size.copy()
+    room = radius - float(size[seen].sum())
+    if room > 0.0:
+        nearest[~seen] = project_l1_ball(size[~seen], room)
+        return nearest
+    nearest[~seen] = 0.0
+    # u_j = max(0, |w_j| - tau/s_j) leaves 0 where tau is under the breakpoint s_j |w_j|.
+    breakpoints = size[seen] * shares[seen]
+    order = np.argsort(breakpoints)[::-1]
+    inverse = 1.0 / shares[seen]
+    taus = (np.cumsum(size[seen][order]) - radius) / np.cumsum(inverse[order])
+    # The first is above its tau, though not always by more than the rounding.
+    last = max(1, int(np.count_nonzero(breakpoints[order] > taus))) - 1
+    # The others are 0, even where a tau that rounding made a little too small would leave some.
+    left = np.zeros(len(order))
+    active = order[: last + 1]
+    left[active] = np.maximum(size[seen][active] - taus[last] * inverse[active], 0.0)
+    nearest[seen] = left
+    return _inside(nearest, radius, float(nearest.sum()))
+
+
+def _inside(size: FloatArray, radius: float, total: float) -> FloatArray:
+    # Rounding is in proportion to what was projected, which may be much larger than the ball.
+    return size * (radius / total) if total > radius else size
 
 
 def _check(w: ArrayLike) -> FloatArray:
@@ -70,3 +185,10 @@ def _check(w: ArrayLike) -> FloatArray:
     if w.ndim != 1 or not np.isfinite(w).all():
         raise ValueError(f"the point must be a finite vector of shape (d,); got {w!r}")
     return w
+
+
+def _check_weights(weights: ArrayLike, w: FloatArray) -> FloatArray:
+    weights = np.asarray(weights, dtype=float)
+    if weights.shape != w.shape or not (np.isfinite(weights) & (weights >= 0.0)).all():
+        raise ValueError(f"weights must be finite numbers >= 0 of shape {w.shape}; got {weights!r}")
+    return weights

@@ -1,5 +1,6 @@
 import re
 
+import cvxopt
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,9 +8,16 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from pegasos_lib import project_l1_ball, project_l2_ball, project_simplex
+from pegasos_lib.projections import L1Ball, l1_projection
 
 vectors = arrays(np.float64, st.integers(1, 6), elements=st.floats(-100, 100))
 radii = st.floats(1e-3, 1e3)
+weighted = st.integers(1, 8).flatmap(
+    lambda d: st.tuples(
+        arrays(np.float64, d, elements=st.floats(-100, 100)),
+        arrays(np.float64, d, elements=st.sampled_from([1e-6, 1e-2, 0.5, 1.0, 1.0, 3.0, 1e3])),
+    )
+)
 
 SETS = {
     "l2": (project_l2_ball, lambda w: np.sqrt(w @ w)),
@@ -97,3 +105,133 @@ def test_a_bad_point_is_refused(ball, w):
 def test_the_empty_simplex_is_refused():
     with pytest.raises(ValueError, match="the simplex in 0 dimensions is empty"):
         project_simplex([])
+
+
+def onto_l1_ball_by_bisection(w, radius, weights=None):
+    """Return sign(w_j) max(0, |w_j| - tau/s_j) with the tau that brings the l1 norm to radius."""
+    s = np.ones_like(w) if weights is None else weights
+    if np.abs(w).sum() <= radius:
+        return w
+    low, high = 0.0, (s * np.abs(w)).max()
+    for _ in range(300):
+        middle = (low + high) / 2
+        too_long = np.maximum(np.abs(w) - middle / s, 0.0).sum() > radius
+        low, high = (middle, high) if too_long else (low, middle)
+    return np.sign(w) * np.maximum(np.abs(w) - high / s, 0.0)
+
+
+def nearest_by_qp(w, radius, s):
+    """Return the weighted projection by an interior-point method, with u = p - q and p, q >= 0."""
+    d = len(w)
+    quadratic = np.block([[np.diag(s), -np.diag(s)], [-np.diag(s), np.diag(s)]])
+    linear = np.concatenate([-s * w, s * w])
+    G, h = np.vstack([-np.eye(2 * d), np.ones(2 * d)]), np.append(np.zeros(2 * d), radius)
+    options = {"show_progress": False, "abstol": 1e-12, "reltol": 1e-12, "feastol": 1e-12}
+    solution = cvxopt.solvers.qp(*map(cvxopt.matrix, (quadratic, linear, G, h)), options=options)
+    p, q = np.array(solution["x"]).reshape(2, d)
+    return p - q
+
+
+@given(weighted, radii)
+def test_the_weighted_projection_meets_the_kkt_conditions(point, radius):
+    w, s = point
+    u = project_l1_ball(w, radius, s)
+    assert np.abs(u).sum() <= radius * (1 + 1e-12)
+    if np.abs(w).sum() <= radius:
+        assert u.tolist() == w.tolist()
+        return
+    # s_j (w_j - u_j) is tau sign(u_j) where u_j != 0 and at most tau in size elsewhere.
+    pull = s * (w - u)
+    tau, rounding = np.abs(pull).max(), 1e-13 * s.max() * np.abs(w).sum()
+    assert np.abs(u).sum() == pytest.approx(radius, abs=1e-13 * np.abs(w).sum())
+    assert (np.abs(pull[u != 0]) >= tau - rounding).all(), (pull, tau)
+    assert (pull * u >= -rounding * radius).all()
+
+
+def test_the_weighted_projection_is_the_quadratic_programs():
+    rng = np.random.default_rng(6)
+    for _ in range(40):
+        d = rng.integers(1, 9)
+        w, s = 3 * rng.standard_normal(d), rng.uniform(0.1, 4.0, d)
+        radius = rng.uniform(0.1, 1.2) * np.abs(w).sum()
+        u = project_l1_ball(w, radius, s)
+        assert u == pytest.approx(nearest_by_qp(w, radius, s), abs=1e-5), (w, s, radius)
+
+
+@given(weighted, radii)
+def test_equal_weights_are_none(point, radius):
+    w, s = point
+    plain = project_l1_ball(w, radius)
+    assert project_l1_ball(w, radius, np.full(len(w), s[0])) == pytest.approx(plain, abs=1e-11)
+
+
+@given(weighted, radii, st.sampled_from([1e-150, 1e150]))
+def test_the_scale_of_the_weights_is_of_no_account(point, radius, scale):
+    w, s = point
+    assert project_l1_ball(w, radius, s * scale) == pytest.approx(
+        project_l1_ball(w, radius, s), abs=1e-10
+    )
+
+
+@given(weighted, radii, st.integers(0, 2**8 - 1))
+def test_weights_of_0_are_the_limit_of_small_weights(point, radius, mask):
+    w, s = point
+    off = np.array([mask >> j & 1 for j in range(len(w))], bool)
+    zero, small = np.where(off, 0.0, s), np.where(off, 1e-100, s)
+    u = project_l1_ball(w, radius, zero)
+    assert np.abs(u).sum() <= radius * (1 + 1e-12)
+    assert u == pytest.approx(project_l1_ball(w, radius, small), abs=1e-9)
+
+
+def test_known_weighted_projections():
+    assert project_l1_ball([1.0, 1.0], 1.0, [1e-100, 1e-6]).tolist() == [0.0, 1.0]
+    # 3 - tau/3 = 2.5 has the solution tau = 1.5, which leaves nothing of 1 - tau; then tau = 0.75.
+    assert project_l1_ball([3.0, -1.0], 2.5, [3.0, 1.0]) == pytest.approx([2.5, 0.0])
+    assert project_l1_ball([3.0, -1.0], 3.0, [3.0, 1.0]) == pytest.approx([2.75, -0.25])
+    assert project_l1_ball([3.0, -2.0], 4.0, [1.0, 0.0]).tolist() == [3.0, -1.0]
+    assert project_l1_ball([3.0, -2.0], 2.0, [1.0, 0.0]).tolist() == [2.0, 0.0]
+    assert project_l1_ball([3.0, -2.0], 3.0, [0.0, 0.0]).tolist() == [2.0, -1.0]
+
+
+@given(st.lists(weighted, min_size=1, max_size=5), radii, st.booleans())
+def test_the_loops_projection_is_the_sorted_one_whatever_came_before(points, radius, plain):
+    d = min(len(w) for w, _ in points)
+    project = l1_projection(L1Ball(radius), d)
+    for w, s in points:
+        w, s = w[:d], None if plain else s[:d]
+        expected = project_l1_ball(w, radius, s)
+        assert expected == pytest.approx(onto_l1_ball_by_bisection(w, radius, s), abs=1e-9)
+        u = project(w, s)
+        assert u == pytest.approx(expected, abs=1e-11)
+        assert np.abs(u).sum() <= radius * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("size", [1e-160, 1e20, 1e150])
+@pytest.mark.parametrize("weights", [None, np.array([1.0, 1e-9, 2.0])])
+def test_a_point_of_another_scale_than_the_ball_is_projected_into_it(size, weights):
+    w = size * np.array([3.0, -2.0, 0.0])
+    for u in (project_l1_ball(w, 1.0, weights), l1_projection(L1Ball(1.0), 3)(w, weights)):
+        assert np.isfinite(u).all()
+        assert np.abs(u).sum() <= 1.0 + 1e-12
+        assert (u * w >= 0.0).all()
+
+
+def test_the_loops_projection_shows_a_run_that_diverged():
+    project = l1_projection(L1Ball(1.0), 2)
+    with np.errstate(invalid="ignore"):
+        assert np.isnan(project(np.array([np.nan, 1.0]))).all()
+        assert np.isnan(project(np.array([np.inf, 1.0]))).any()
+    assert project(np.array([3.0, 0.0])).tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("weights", [[1.0], [1.0, -1.0], [np.nan, 1.0], [np.inf, 1.0], 2.0])
+def test_bad_weights_are_refused(weights):
+    message = "weights must be finite numbers >= 0 of shape (2,); got"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        project_l1_ball([0.1, 0.2], 1.0, weights)
+
+
+@pytest.mark.parametrize("radius", [0, -1.0, np.inf, np.nan, True])
+def test_a_ball_of_bad_radius_is_refused(radius):
+    with pytest.raises(ValueError, match="radius must be a finite number above 0; got"):
+        L1Ball(radius)

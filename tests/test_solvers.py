@@ -22,6 +22,8 @@ from pegasos_lib import (
     subgradient_descent,
     use_jit,
 )
+from pegasos_lib.mirror import adagrad, exponentiated_gradient, mirror_descent
+from pegasos_lib.projections import L1Ball
 from tests import reference
 from tests.generated import data, stored
 
@@ -145,6 +147,19 @@ SOLVERS = {
     "sgd, subsets of 3": stepper(batch_size=3, replace=False),
     "sgd, inverse sqrt": lambda p, **options: sgd(
         p, step=InverseSqrt(0.5), project=True, **options
+    ),
+    "sgd, l1 ball": stepper(project=L1Ball(4.0)),
+    "mirror descent": mirror_descent,
+    "mirror descent, free, k = 2": lambda p, **options: mirror_descent(
+        p, project=False, batch_size=2, **options
+    ),
+    "mirror descent, l1 ball": lambda p, **options: mirror_descent(
+        p, project=L1Ball(4.0), **options
+    ),
+    "exponentiated gradient": lambda p, **options: exponentiated_gradient(p, radius=4.0, **options),
+    "adagrad, suffix": lambda p, **options: adagrad(p, average="suffix", **options),
+    "adagrad, l1 ball, permutation": lambda p, **options: adagrad(
+        p, project=L1Ball(2.0), sampling="permutation", **options
     ),
     "subgradient descent": lambda p, rng=0, **options: subgradient_descent(p, **options),
     "sdca": lambda p, n_iter, **options: sdca(p, n_epochs=n_iter, gap=1e-11, **options),
@@ -293,8 +308,6 @@ def test_bad_options_are_refused_by_every_solver(solver, blobs, options, message
 
 BAD_ONLINE = [
     ({"average": "last"}, "average must be one of uniform, weighted, suffix, or None"),
-    ({"project": 0.0}, "project, if it is not True or False, must be a finite number above 0"),
-    ({"project": np.nan}, "project, if it is not True or False, must be a finite number above 0"),
     ({"batch_size": 0}, "batch_size must be an integer >= 1; got 0"),
     ({"batch_size": 31, "replace": False}, "batch_size must lie in 1..30 to draw without"),
     ({"sampling": "cyclic"}, "sampling must be 'iid' or 'permutation'"),
@@ -303,8 +316,23 @@ BAD_ONLINE = [
 ]
 
 
-@pytest.mark.parametrize("solve", [pegasos, sgd])
-@pytest.mark.parametrize(("options", "message"), BAD_ONLINE)
+BAD_PROJECT = [
+    ({"project": 0.0}, "project, if it is not True or False, must be a finite number above 0"),
+    ({"project": np.nan}, "project, if it is not True or False, must be a finite number above 0"),
+]
+BALLS = [pegasos, sgd, mirror_descent]
+STOCHASTIC = [
+    *BALLS,
+    lambda p, **options: exponentiated_gradient(p, radius=1.0, **options),
+    adagrad,
+]
+
+
+@pytest.mark.parametrize(
+    ("solve", "options", "message"),
+    [(solve, *bad) for solve in STOCHASTIC for bad in BAD_ONLINE]
+    + [(solve, *bad) for solve in BALLS for bad in BAD_PROJECT],
+)
 def test_bad_options_are_refused_by_the_stochastic_solvers(solve, blobs, options, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         solve(HingeProblem(*blobs[:3]), n_iter=5, **options)

@@ -1,0 +1,247 @@
+"""Mirror descent, exponentiated gradient and AdaGrad: one subgradient, three geometries."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .online import check_radius, prepare, take_updates
+from .problem import FloatArray, HingeProblem, check_positive
+from .projections import L1Ball, l1_projection
+from .run import Average, Run
+from .sampling import Sampling, Seed
+
+# Stands for the root of a sum of squares that is 0, by which AdaGrad divides 0.
+_LEAST_ROOT = 1e-150
+
+
+def mirror_descent(
+    problem: HingeProblem,
+    *,
+    n_iter: int,
+    project: bool | float | L1Ball = True,
+    eta: float | None = None,
+    rng: Seed = 0,
+    batch_size: int = 1,
+    replace: bool = True,
+    sampling: Sampling = "iid",
+    average: Average | None = "uniform",
+    record: int | Iterable[int] | None = None,
+    draws: ArrayLike | None = None,
+) -> Run:
+    """Minimise P by lazy stochastic mirror descent with psi = 1/2 ||.||^2 (dual averaging).
+
+    w_{t+1} is the projection of theta_{t+1} = -eta (g_1 + ... + g_t): the steps add up
+    unprojected, and only what is played is projected. Without a ball this is constant-step SGD.
+
+    Parameters
+    ----------
+    problem : HingeProblem
+    n_iter : int
+        Number T of steps, at least 0. The default eta is made for this horizon.
+    project : bool, float or L1Ball
+        True keeps the iterates in the l2 ball of radius z = 1/sqrt(lam), which holds w*, a
+        number z in the l2 ball and `L1Ball(z)` in the l1 ball of that radius; False leaves
+        them free.
+    eta : float, optional
+        Step size. By default z/(G sqrt(T)) with G = lam z + R >= ||g_t||, for which the regret
+        against every point of the ball is at most G z sqrt(T). For free iterates
+        z = min(1/sqrt(lam), R/lam), which bounds ||w*||, and G = 2 R, as they stay within R/lam.
+    rng, batch_size, replace, sampling, average, record, draws
+        As for `pegasos`.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    ValueError
+        If an option is out of its range; the message says what is expected.
+    """
+    recorder, used = prepare(
+        problem, n_iter, rng, batch_size, replace, sampling, average, record, draws
+    )
+    z, onto_ball = _projection(problem, project)
+    if math.isinf(z):
+        # z/(2 R), written so that it has a value where R = 0.
+        default = 0.5 / (math.sqrt(problem.lam) * max(problem.R, math.sqrt(problem.lam)))
+    else:
+        default = z / (problem.lam * z + problem.R)
+    step = _step(eta, default / math.sqrt(max(1, n_iter)))
+    theta = np.zeros(problem.d)
+
+    def update(j: int, w: FloatArray, g: FloatArray) -> FloatArray:
+        nonlocal theta
+        theta = theta - step * g
+        return onto_ball(theta)
+
+    return take_updates(recorder, used, update)
+
+
+def exponentiated_gradient(
+    problem: HingeProblem,
+    *,
+    n_iter: int,
+    radius: float,
+    eta: float | None = None,
+    rng: Seed = 0,
+    batch_size: int = 1,
+    replace: bool = True,
+    sampling: Sampling = "iid",
+    average: Average | None = "uniform",
+    record: int | Iterable[int] | None = None,
+    draws: ArrayLike | None = None,
+) -> Run:
+    """Minimise P over ||w||_1 <= radius by the stochastic exponentiated gradient EG+-.
+
+    w_t = z (theta+ - theta-), where z is the radius and the 2 d positive numbers theta+-_j are
+    proportional to exp(-+ eta z (g_1 + ... + g_{t-1})_j) and sum to 1. It is mirror descent with
+    the entropy of theta: its bound has max |x_ij| sqrt(ln(2 d)) where the Euclidean one has R.
+
+    Parameters
+    ----------
+    problem : HingeProblem
+    n_iter : int
+        Number T of steps, at least 0. The default eta is made for this horizon.
+    radius : float
+        Radius z of the l1 ball. It has no default because it changes the problem: the best
+        point is that of the ball, and w* is sure to lie in it only from sqrt(d/lam) on.
+    eta : float, optional
+        Step size. By default sqrt(2 ln(2 d)/T)/(z G) with G = lam z + max |x_ij|, which bounds
+        every |g_tj|; the regret against every point of the ball is then at most
+        z G sqrt(2 T ln(2 d)).
+    rng, batch_size, replace, sampling, average, record, draws
+        As for `pegasos`.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    ValueError
+        If an option is out of its range; the message says what is expected.
+
+    References
+    ----------
+    Kivinen and Warmuth, "Exponentiated gradient versus gradient descent for linear predictors",
+    Information and Computation 132 (1997).
+    """
+    recorder, used = prepare(
+        problem, n_iter, rng, batch_size, replace, sampling, average, record, draws
+    )
+    z, d = check_positive(radius, "radius"), problem.d
+    G = problem.lam * z + max(float(problem.X.max()), -float(problem.X.min()))
+    scale = z * _step(eta, math.sqrt(2.0 * math.log(2 * d) / max(1, n_iter)) / (z * G))
+    total, ones = np.zeros(d), np.ones(d)
+
+    def update(j: int, w: FloatArray, g: FloatArray) -> FloatArray:
+        nonlocal total
+        total -= scale * g
+        size = np.abs(total)
+        largest = float(size.max())
+        # theta+_j and theta-_j are exp(+-total_j) divided by the largest of all, so that nothing
+        # overflows. Their product is the same for all j, which saves the second exponential.
+        greater, product = np.exp(size - largest), math.exp(-2.0 * largest)
+        # Where the product underflows the lesser is under 1e-160, and the greater may be 0.
+        lesser = product / greater if product > 0.0 else np.zeros(d)
+        mass = float(greater.dot(ones) + lesser.dot(ones))
+        return np.copysign((greater - lesser) * (z / mass), total)
+
+    return take_updates(recorder, used, update)
+
+
+def adagrad(
+    problem: HingeProblem,
+    *,
+    n_iter: int,
+    project: Literal[False] | L1Ball = False,
+    eta: float | None = None,
+    rng: Seed = 0,
+    batch_size: int = 1,
+    replace: bool = True,
+    sampling: Sampling = "iid",
+    average: Average | None = "uniform",
+    record: int | Iterable[int] | None = None,
+    draws: ArrayLike | None = None,
+) -> Run:
+    """Minimise P by AdaGrad with diagonal scaling: each coordinate has a step size of its own.
+
+    With S_j the sum of g_sj^2 over s <= t, w_{t+1} is w_t - eta g_t/sqrt(S), or its projection in
+    the norm of diag(sqrt(S)), in which it is a step of mirror descent. A coordinate whose
+    subgradients were all 0 stays at 0.
+
+    Parameters
+    ----------
+    problem : HingeProblem
+    n_iter : int
+        Number T of steps, at least 0.
+    project : False or L1Ball
+        False leaves the iterates free; `L1Ball(z)` keeps them in ||w||_1 <= z.
+    eta : float, optional
+        Step size. By default D/sqrt(2) with D = 2 z, the ball's diameter in the largest
+        coordinate, for which the regret against every point of the ball is at most
+        sqrt(2) D sum_j sqrt(S_j). The theory gives none for free iterates; 1/R is then of the
+        size of w that gives the longest example the margin 1.
+    rng, batch_size, replace, sampling, average, record, draws
+        As for `pegasos`.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    ValueError
+        If an option is out of its range; the message says what is expected.
+
+    References
+    ----------
+    Duchi, Hazan and Singer, "Adaptive subgradient methods for online learning and stochastic
+    optimization", Journal of Machine Learning Research 12 (2011).
+    """
+    recorder, used = prepare(
+        problem, n_iter, rng, batch_size, replace, sampling, average, record, draws
+    )
+    if isinstance(project, L1Ball):
+        default, onto_ball = math.sqrt(2.0) * project.radius, l1_projection(project, problem.d)
+    elif isinstance(project, (bool, np.bool_)) and not project:
+        default, onto_ball = 1.0 / (problem.R or 1.0), None
+    else:
+        raise ValueError(
+            f"project must be False or an L1Ball, the sets AdaGrad projects on; got {project!r}"
+        )
+    step, squares = _step(eta, default), np.zeros(problem.d)
+
+    def update(j: int, w: FloatArray, g: FloatArray) -> FloatArray:
+        nonlocal squares
+        squares += g * g
+        root = np.maximum(np.sqrt(squares), _LEAST_ROOT)
+        w = w - step * (g / root)
+        return w if onto_ball is None else onto_ball(w, root)
+
+    return take_updates(recorder, used, update)
+
+
+def _step(eta: float | None, default: float) -> float:
+    return default if eta is None else check_positive(eta, "eta")
+
+
+def _projection(
+    problem: HingeProblem, project: bool | float | L1Ball
+) -> tuple[float, Callable[[FloatArray], FloatArray]]:
+    """Return the radius of the ball that `project` names, and the projection onto it."""
+    if isinstance(project, L1Ball):
+        return project.radius, l1_projection(project, problem.d)
+    radius = check_radius(project, problem.lam)
+
+    def onto_l2_ball(w: FloatArray) -> FloatArray:
+        norm = math.sqrt(w.dot(w))
+        return w if norm <= radius else w * (radius / norm)
+
+    return radius, onto_l2_ball
