@@ -27,6 +27,17 @@ def test_import_loads_nothing_heavy():
     assert python(code) == "[]"
 
 
+def test_estimators_come_when_they_are_asked_for():
+    code = (
+        "import sys; from pegasos_lib import *; print('sklearn' in sys.modules)\n"
+        "from pegasos_lib import SDCAClassifier, PegasosClassifier\n"
+        "print(SDCAClassifier.__name__, PegasosClassifier.__name__)"
+    )
+    assert python(code).split() == ["False", "SDCAClassifier", "PegasosClassifier"]
+    with pytest.raises(AttributeError, match="module 'pegasos_lib' has no attribute 'svm'"):
+        pegasos_lib.svm  # noqa: B018
+
+
 def test_numba_is_loaded_by_the_first_solver_call_only():
     code = (
         "import sys, pegasos_lib\n"
