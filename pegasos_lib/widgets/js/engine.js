@@ -143,13 +143,19 @@ export function projectBall(w, radius, at = 0, d = w.length) {
  * modulo 2^32) it returns a function that gives the next unsigned 32-bit integer.
  */
 export function mulberry32(seed) {
-  let state = seed >>> 0;
+  let state = seed;
   return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let z = Math.imul(state ^ (state >>> 15), state | 1);
-    z ^= z + Math.imul(z ^ (z >>> 7), z | 61);
-    return (z ^ (z >>> 14)) >>> 0;
+    state = (state + INCREMENT) | 0;
+    return scramble(state) >>> 0;
   };
+}
+
+const INCREMENT = 0x6d2b79f5;
+
+function scramble(state) {
+  let z = Math.imul(state ^ (state >>> 15), state | 1);
+  z ^= z + Math.imul(z ^ (z >>> 7), z | 61);
+  return z ^ (z >>> 14);
 }
 
 /** A function that gives unbiased integers 0 <= r < bound: what would favour small r is drawn again. */
@@ -162,6 +168,21 @@ export function boundedIntegers(seed) {
     while (r >= limit) r = next();
     return r - bound * Math.floor(r / bound); // r % bound, which is slow above 2^31
   };
+}
+
+// Fills `draws` as boundedIntegers(seed) would, in one loop: a batch of 200 asks for 400,000 numbers.
+function fill(draws, seed, bound) {
+  const limit = 2 ** 32 - (2 ** 32 % bound);
+  let state = seed;
+  for (let a = 0; a < draws.length;) {
+    state = (state + INCREMENT) | 0;
+    const z = scramble(state);
+    if ((z >>> 0) >= limit) continue;
+    const half = z >>> 1; // below 2^31, whose remainder is quick
+    const r = 2 * (half % bound) + (z & 1);
+    draws[a++] = r >= bound ? r - bound : r;
+  }
+  return draws;
 }
 
 function shuffleFirst(pool, k, below) {
@@ -182,10 +203,7 @@ export function drawBatches(seed, { n, nIter, batchSize = 1, replace = true, sam
   }
   const below = boundedIntegers(seed);
   const draws = new Int32Array(nIter * batchSize);
-  if (sampling === "iid" && (replace || batchSize === 1)) {
-    for (let a = 0; a < draws.length; a++) draws[a] = below(n);
-    return draws;
-  }
+  if (sampling === "iid" && (replace || batchSize === 1)) return fill(draws, seed, n);
   const pool = Int32Array.from({ length: n }, (_, i) => i);
   if (sampling === "permutation") {
     for (let a = 0; a < draws.length; a++) {
@@ -224,9 +242,23 @@ export function sgd(problem, {
     const now = (t - 1) * d;
     const eta = stepSize(step, t, lam, c);
     v.fill(0);
-    for (let a = (t - 1) * batchSize; a < t * batchSize; a++) {
-      const i = draws[a] * d;
-      if (dot(Z, i, W, now, d) < 1) for (let j = 0; j < d; j++) v[j] += Z[i + j];
+    if (d === 2) {
+      const [w0, w1] = [W[now], W[now + 1]];
+      let [v0, v1] = [0, 0];
+      for (let a = (t - 1) * batchSize; a < t * batchSize; a++) {
+        const i = 2 * draws[a];
+        if (Z[i] * w0 + Z[i + 1] * w1 < 1) {
+          v0 += Z[i];
+          v1 += Z[i + 1];
+        }
+      }
+      v[0] = v0;
+      v[1] = v1;
+    } else {
+      for (let a = (t - 1) * batchSize; a < t * batchSize; a++) {
+        const i = draws[a] * d;
+        if (dot(Z, i, W, now, d) < 1) for (let j = 0; j < d; j++) v[j] += Z[i + j];
+      }
     }
     for (let j = 0; j < d; j++) W[now + d + j] = (1 - eta * lam) * W[now + j] + (eta / batchSize) * v[j];
     if (radius !== Infinity) projectBall(W, radius, now + d, d);

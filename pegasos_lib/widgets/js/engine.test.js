@@ -161,6 +161,14 @@ test("the bound of Theorem 2 has c = (sqrt(lam) + R)^2 with projection and 4 R^2
   assertClose(engine.bound({ lam: 1, R: 1, T: Math.E, project: false }), 4 / Math.E, "T = e");
 });
 
+test("independent draws are the bounded integers one after the other", () => {
+  for (const n of [1, 2, 3, 7, 200, 255, 256, 1_500_000_000]) {
+    const below = engine.boundedIntegers(n);
+    const draws = engine.drawBatches(n, { n, nIter: 500, batchSize: 3 });
+    assert.deepEqual([...draws], Array.from({ length: 1500 }, () => below(n)));
+  }
+});
+
 test("a bound that does not divide 2^32 favours no residue", () => {
   const below = engine.boundedIntegers(4);
   let low = 0;
