@@ -69,6 +69,7 @@ def test_the_tools_run_on_the_same_pins_as_the_notebooks():
 
 
 @pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="Binder's Python is 3.11")
+@pytest.mark.slow  # downloads and installs everything: 2 to 3 minutes
 def test_an_environment_made_as_the_dockerfile_says_runs_a_notebook(build_pack, checkout, tmp_path):
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "env"], check=True)
     python = tmp_path / "env/bin/python"
