@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .online import check_radius
-from .problem import FloatArray, HingeProblem, check_count
+from .problem import FloatArray, HingeProblem, check_count, check_start
 from .projections import project_l2_ball
 from .run import Average, Recorder, Run, record_counts
 from .steps import ArmijoStep, SmallGap, StepRule, StoppingTest, make_step
@@ -124,7 +124,7 @@ def subgradient_descent(
         raise ValueError("an ArmijoStep searches along -g, unprojected: it needs project=False")
     if average == "suffix" and (tests or isinstance(rule, ArmijoStep)):
         raise ValueError("average='suffix' needs a fixed n_iter: neither stop nor an ArmijoStep")
-    w1 = _check_start(w0, (problem.d,)) if w0 is not None else np.zeros(problem.d)
+    w1 = check_start(w0, (problem.d,)) if w0 is not None else np.zeros(problem.d)
 
     take = _stepper(rule, n_iter, problem.lam, radius)
     tracked = any(isinstance(test, SmallGap) for test in tests)
@@ -198,7 +198,7 @@ def gradient_descent(
     if any(isinstance(test, SmallGap) for test in tests):
         raise ValueError("SmallGap is for the objective of a HingeProblem: f has no dual here")
     take = _stepper(step, n_iter)
-    path, reason = [_SmoothPoint(f, grad, _check_start(w0))], ""
+    path, reason = [_SmoothPoint(f, grad, check_start(w0))], ""
     # A step size may make w overflow, and the path is to show it.
     with np.errstate(over="ignore", invalid="ignore"):
         while len(path) <= n_iter and not reason:
@@ -331,10 +331,3 @@ def _check_tests(stop: StoppingTest | Iterable[StoppingTest]) -> tuple[StoppingT
     if not all(isinstance(test, StoppingTest) for test in tests):
         raise ValueError(f"stop must be a StoppingTest or several of them; got {stop!r}")
     return tests
-
-
-def _check_start(w0: ArrayLike, shape: tuple[int, ...] | None = None) -> FloatArray:
-    w = np.array(w0, dtype=float)
-    if w.ndim != 1 or (shape and w.shape != shape) or not np.isfinite(w).all():
-        raise ValueError(f"w0 must be a finite vector of shape {shape or '(d,)'}; got {w0!r}")
-    return w

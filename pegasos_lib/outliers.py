@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._kernels import add_row, row_dot, rows_of
 from .online import check_radius, prepare
-from .problem import FloatArray, HingeProblem, IntArray, check_count, check_positive
+from .problem import FloatArray, HingeProblem, IntArray, check_count, check_positive, check_start
 from .run import Average, Run
 from .sampling import Seed
 
@@ -151,9 +151,7 @@ def outlier_pegasos(
     recorder, used = prepare(problem, n_iter, rng, batch_size, True, "iid", average, record, draws)
     radius = check_radius(project, problem.lam)
     suspects = _Suspects(problem.n, two_out, probability, p_min)
-    w1 = np.zeros(problem.d) if w0 is None else np.array(w0, dtype=float)
-    if w1.shape != (problem.d,) or not np.isfinite(w1).all():
-        raise ValueError(f"w0 must be a finite vector of shape ({problem.d},); got {w0!r}")
+    w1 = np.zeros(problem.d) if w0 is None else check_start(w0, (problem.d,))
     watch = _Watch(test, problem, w1)
 
     rows, labels = rows_of(problem), problem.y.tolist()

@@ -299,3 +299,11 @@ def check_count(value: int, name: str, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise ValueError(f"{name} must be an integer >= {least}; got {value!r}")
     return int(value)
+
+
+def check_start(w0: ArrayLike, shape: tuple[int, ...] | None = None) -> FloatArray:
+    """Return a copy of the start w_1 after checking that it is a finite vector (of this shape)."""
+    w = np.array(w0, dtype=float)
+    if w.ndim != 1 or (shape and w.shape != shape) or not np.isfinite(w).all():
+        raise ValueError(f"w0 must be a finite vector of shape {shape or '(d,)'}; got {w0!r}")
+    return w
