@@ -166,8 +166,14 @@ export function boundedIntegers(seed) {
     if (bound !== last) [last, limit] = [bound, 2 ** 32 - (2 ** 32 % bound)];
     let r = next();
     while (r >= limit) r = next();
-    return r - bound * Math.floor(r / bound); // r % bound, which is slow above 2^31
+    return remainder(r, bound);
   };
+}
+
+// r % bound, which is slow where r is 2^31 or more: its upper 31 bits are quick to divide.
+function remainder(r, bound) {
+  const rest = 2 * ((r >>> 1) % bound) + (r & 1);
+  return rest >= bound ? rest - bound : rest;
 }
 
 // Fills `draws` as boundedIntegers(seed) would, in one loop: a batch of 200 asks for 400,000 numbers.
@@ -178,9 +184,7 @@ function fill(draws, seed, bound) {
     state = (state + INCREMENT) | 0;
     const z = scramble(state);
     if ((z >>> 0) >= limit) continue;
-    const half = z >>> 1; // below 2^31, whose remainder is quick
-    const r = 2 * (half % bound) + (z & 1);
-    draws[a++] = r >= bound ? r - bound : r;
+    draws[a++] = remainder(z, bound);
   }
   return draws;
 }
