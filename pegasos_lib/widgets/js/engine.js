@@ -170,11 +170,9 @@ export function boundedIntegers(seed) {
   };
 }
 
-// r % bound, which is slow where r is 2^31 or more: its upper 31 bits are quick to divide.
-function remainder(r, bound) {
-  const rest = 2 * ((r >>> 1) % bound) + (r & 1);
-  return rest >= bound ? rest - bound : rest;
-}
+// r % bound for 32-bit integers, exact: the quotient is known to 53 bits. The operator itself takes
+// four times as long in a browser.
+const remainder = (r, bound) => r - Math.floor(r / bound) * bound;
 
 // Fills `draws` as boundedIntegers(seed) would, in one loop: a batch of 200 asks for 400,000 numbers.
 function fill(draws, seed, bound) {
@@ -182,9 +180,8 @@ function fill(draws, seed, bound) {
   let state = seed;
   for (let a = 0; a < draws.length;) {
     state = (state + INCREMENT) | 0;
-    const z = scramble(state);
-    if ((z >>> 0) >= limit) continue;
-    draws[a++] = remainder(z, bound);
+    const r = scramble(state) >>> 0;
+    if (r < limit) draws[a++] = remainder(r, bound);
   }
   return draws;
 }
