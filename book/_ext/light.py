@@ -1,10 +1,11 @@
 """Make the theme's pages light and accessible.
 
 Scripts are deferred, each page gets a description, tables and bibliographies get the roles that
-axe asks for, and the style sheet of the theme loses the rules that no page can use (nine tenths
-of it name icons). What the theme copies and no page asks for is not shipped.
+axe asks for, and the dozen style sheets become one without the rules that no page can use (nine
+tenths of the theme's name icons). What the theme copies and no page asks for is not shipped.
 """
 
+import os
 import re
 import shutil
 from html import escape
@@ -15,7 +16,12 @@ from docutils import nodes
 # Class names that scripts put together from parts, so that no script holds them whole.
 COMPOSED = re.compile(r"(bs-|show|fade|collaps|dropdown|tooltip|modal|btn-check)")
 TOKEN = re.compile(r"""/\*.*?\*/|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[{};]|[^{};"'/]+|/""", re.S)
+NOT = re.compile(r":not\((?:[^()]|\([^()]*\))*\)")
 CLASS = re.compile(r"\.((?:\\.|[\w-])+)")
+IMPORT = re.compile(r"""@import\s+["']([^"']+)["']\s*;""")
+LOCAL_ADDRESS = re.compile(r"""url\((?!["']?(?:data:|https?:|[/#]))["']?([^"')]+)["']?\)""")
+THEME_SHEETS = ("styles/theme.css", "styles/pydata-sphinx-theme.css")
+ONE_SHEET = "styles/book.css"
 SCROLLERS = re.compile(r"""document\.querySelectorAll\(\["pre"[^()]*\]\.join\(", "\)\)""")
 UNUSED_FILES = (
     "scripts/fontawesome.js",
@@ -49,6 +55,21 @@ def defer_scripts(app, pagename, templatename, context, doctree):
             script.attributes[name] = value
         else:
             script.attributes.pop(name, None)
+
+
+def take_sheets(app, pagename, templatename, context, doctree):
+    """Take the page's own style sheets into the one that the template links; others stay."""
+    names = [local_name(sheet) for sheet in context["css_files"]]
+    app.style_sheets += [name for name in names if name and name not in app.style_sheets]
+    sheets = zip(context["css_files"], names, strict=True)
+    context["css_files"] = [sheet for sheet, name in sheets if not name]
+
+
+def local_name(sheet):
+    """Return the path under _static of a local style sheet for all media, "" of any other."""
+    name = str(getattr(sheet, "filename", ""))
+    for_all = set(getattr(sheet, "attributes", ())) <= {"rel", "type"}
+    return name.removeprefix("_static/") if for_all and name.startswith("_static/") else ""
 
 
 def describe(app, pagename, templatename, context, doctree):
@@ -88,7 +109,7 @@ def words_of(text):
 def purge(css, words):
     """Return a style sheet without comments and without selectors whose classes are not in words.
 
-    A selector stays when each class that it names occurs somewhere in a page or a script; this
+    A selector stays when each class that it asks for occurs somewhere in a page or a script; this
     errs on the side of keeping.
     """
     tokens = iter(TOKEN.findall(css))
@@ -96,7 +117,7 @@ def purge(css, words):
     def wanted(selector):
         return all(
             name.replace("\\", "") in words or COMPOSED.match(name)
-            for name in CLASS.findall(selector)
+            for name in CLASS.findall(NOT.sub("", selector))
         )
 
     def block():
@@ -108,7 +129,7 @@ def purge(css, words):
                 head = head.strip()
                 inner = block()
                 if head.startswith("@") or re.fullmatch(r"(from|to|[\d.]+%|,|\s)+", head):
-                    if inner and not (head == "@font-face" and "Awesome" in inner):
+                    if inner and not (head == "@font-face" and "/vendor/" in inner):
                         out.append(f"{head}{{{inner}}}")
                 else:
                     selectors = [s for s in split_selectors(head) if wanted(s)]
@@ -132,6 +153,17 @@ def split_selectors(head):
     return re.findall(r"(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\]]*\]|\\.|[^,])+", head)
 
 
+def read_sheet(path, base):
+    """Return a style sheet with its imports in place, its addresses relative to the folder base."""
+    css = path.read_text(encoding="utf-8").removeprefix('@charset "UTF-8";')
+
+    def rebase(match):
+        return f"url({Path(os.path.relpath(path.parent / match[1], base)).as_posix()})"
+
+    css = LOCAL_ADDRESS.sub(rebase, css)
+    return IMPORT.sub(lambda match: read_sheet(path.parent / match[1], base), css)
+
+
 def trim(app, exception):
     """Trim the copied theme once the pages are written."""
     if exception or app.builder.format != "html":
@@ -151,13 +183,21 @@ def trim(app, exception):
     import pydata_sphinx_theme
 
     theme = Path(pydata_sphinx_theme.__file__).parent / "theme/pydata_sphinx_theme/static"
-    styles, script = "styles/pydata-sphinx-theme.css", "scripts/pydata-sphinx-theme.js"
-    css = purge((theme / styles).read_text(encoding="utf-8"), words)
-    write_if_new(static / "styles" / "theme-purged.css", css)
+    script = "scripts/pydata-sphinx-theme.js"
     mended = leave_scrollers_to_site_js((theme / script).read_text(encoding="utf-8"))
     write_if_new(static / "scripts" / "theme-purged.js", mended)
-    for copy in (styles, script):
-        (static / copy).unlink(missing_ok=True)
+    (static / script).unlink(missing_ok=True)
+    merge_sheets(static, [*THEME_SHEETS, *app.style_sheets], words)
+
+
+def merge_sheets(static, names, words):
+    """Write one style sheet for all pages: each sheet keeps a reader waiting."""
+    one = static / ONE_SHEET
+    css = "\n".join(read_sheet(static / name, one.parent) for name in names)
+    write_if_new(one, purge(css, words))
+    for path in static.rglob("*.css"):
+        if path != one:
+            path.unlink()
 
 
 def leave_scrollers_to_site_js(script):
@@ -209,10 +249,12 @@ def open_at_the_first_page(app, exception):
 
 def setup(app):
     """Connect the steps; the theme's own run before them."""
+    app.style_sheets = []
     app.connect("html-page-context", defer_scripts, priority=950)
     app.connect("html-page-context", describe, priority=950)
     app.connect("html-page-context", mend_body, priority=950)
+    app.connect("html-page-context", take_sheets, priority=950)
     app.connect("build-finished", drop_stale_pages)
-    app.connect("build-finished", trim)
+    app.connect("build-finished", trim, priority=900)  # behind those that copy their own files
     app.connect("build-finished", open_at_the_first_page, priority=100)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -340,9 +340,11 @@ def test_a_changed_style_sheet_reaches_the_site(small_book):
     folder = small_book()
     assert build_book(folder, env=without_repository()).returncode == 0
     sheet = folder / "book" / "site_static" / "site.css"
-    sheet.write_text(sheet.read_text("utf-8") + "\n.added { color: red }\n", "utf-8")
+    sheet.write_text(sheet.read_text("utf-8") + "\nbody { --added: red }\n", "utf-8")
     assert build_book(folder, env=without_repository()).returncode == 0
-    assert ".added" in (folder / "_build/html/_static/site.css").read_text("utf-8")
+    assert "body{--added:red}" in re.sub(
+        r"\s", "", (folder / "_build/html/_static/styles/book.css").read_text("utf-8")
+    )
 
 
 def test_purging_keeps_what_a_page_can_use():
@@ -351,13 +353,42 @@ def test_purging_keeps_what_a_page_can_use():
     css = (
         '@charset "UTF-8";/* a */.used,.gone:hover{color:red}.gone{content:"{"}'
         "@media (min-width:3px){.gone{a:b}.used .other:not(.gone,.used){c:d}p>b{e:f}}"
-        "@font-face{font-family:Font Awesome;src:url(x)}@keyframes k{from{a:b}50%{a:c}}"
-        ".bs-tooltip-top{g:h}"
+        "@font-face{font-family:a;src:url(../vendor/x)}@keyframes k{from{a:b}50%{a:c}}"
+        ".bs-tooltip-top{g:h}.gone:not(.used){i:j}"
     )
     assert purge(css, {"used", "other"}) == (
-        '@charset "UTF-8";.used{color:red}@media (min-width:3px){p>b{e:f}}'
+        '@charset "UTF-8";.used{color:red}'
+        "@media (min-width:3px){.used .other:not(.gone,.used){c:d}p>b{e:f}}"
         "@keyframes k{from{a:b}50%{a:c}}.bs-tooltip-top{g:h}"
     )
+
+
+def test_style_sheets_become_one_with_imports_in_place_and_addresses_that_lead_on(tmp_path):
+    from light import merge_sheets
+
+    files = {
+        "styles/first.css": '@charset "UTF-8";/* a */\n@import "../base.css";.used{color:red}',
+        "base.css": "p{background:url('img/a.png')}b{background:url(data:x)}",
+        "deep/font.css": '@font-face{src:url("fonts/b.woff2")}a{fill:url(#c)}.gone{a:b}',
+        "unused.css": "p{color:blue}",
+    }
+    for name, css in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(css, "utf-8")
+    merge_sheets(tmp_path, ["styles/first.css", "deep/font.css"], {"used"})
+    assert [path.name for path in tmp_path.rglob("*.css")] == ["book.css"]
+    assert (tmp_path / "styles" / "book.css").read_text("utf-8") == (
+        "p{background:url(../img/a.png)}b{background:url(data:x)}.used{color:red}"
+        "@font-face{src:url(../deep/fonts/b.woff2)}a{fill:url(#c)}"
+    )
+
+
+def test_a_page_waits_for_one_style_sheet(pages):
+    for path, page in pages.items():
+        sheets = [link["href"] for link in page.find_all("link", rel="stylesheet")]
+        depth = "" if path.parent.name != "book" else "../"
+        if path.name != "index.html":
+            assert sheets == [f"{depth}_static/styles/book.css"], path.name
 
 
 def test_the_static_assets_ship_with_their_licences():

@@ -69,12 +69,49 @@ def test_axe_finds_nothing(visit, http_site, name, scheme):
     assert page.evaluate("document.documentElement.dataset.theme") == scheme
     wait_for_boxes(page)
     found = violations(page, CONTRAST)
-    if scheme == "light":  # the mode changes colours and nothing else
+    if scheme == "light":  # test_the_mode_changes_no_structure says why that is enough
         found += violations(page, STRUCTURE)
         page.set_viewport_size({"width": 390, "height": 844})
         wait_for_boxes(page)
         found += [f"at 390 px: {line}" for line in violations(page, STRUCTURE)]
     assert found == []
+
+
+STRUCTURE_OF = """() => [...document.querySelectorAll("article *, article")].map((node) =>
+    [node.tagName, ...[...node.attributes].filter(({ name }) => name !== "style")
+        .map(({ name, value }) => `${name}=${value}`)].join(" "))"""
+
+
+@pytest.mark.parametrize("name", CONTENTS)
+def test_the_mode_changes_no_structure(visit, http_site, name):
+    both = []
+    for scheme in "light", "dark":
+        page = visit(f"{http_site}/{name}.html", color_scheme=scheme)
+        wait_for_boxes(page)
+        both.append(page.evaluate(STRUCTURE_OF))
+    assert len(both[0]) > 10
+    assert both[0] == both[1]
+
+
+def test_the_icons_and_the_formulas_have_their_fonts(visit, http_site):
+    page = visit(f"{http_site}/book/pegasos.html", viewport={"width": 1280, "height": 900})
+    page.wait_for_function(
+        """wanted => { const there = [...document.fonts].filter((font) => font.status === "loaded")
+            .map((font) => font.family.replaceAll('"', ""));
+            return wanted.every((family) => there.includes(family)); }""",
+        arg=["Font Awesome 6 Free", "KaTeX_Main", "KaTeX_Math"],
+        timeout=5000,
+    )
+
+
+@pytest.mark.parametrize("name", ["objective", "pegasos"])
+def test_a_figure_has_no_frame_of_another_colour_in_dark_mode(visit, http_site, name):
+    page = visit(f"{http_site}/book/{name}.html", color_scheme="dark")
+    colours = page.evaluate(
+        """[...document.querySelectorAll(".text_html:has([data-figure])")]
+            .map((box) => getComputedStyle(box).backgroundColor)"""
+    )
+    assert colours == ["rgba(0, 0, 0, 0)"]
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -31,6 +31,7 @@ export function createFigure({ model, el, kind, title, lead, css, defaults, clea
   let frame = 0;
   let announcing = 0;
   let own = false; // while the figure itself sets the model
+  const measures = [];
   const refreshers = [];
   const cleanups = [];
 
@@ -56,6 +57,8 @@ export function createFigure({ model, el, kind, title, lead, css, defaults, clea
     model.save_changes();
   };
   fig.reset = () => fig.set(initial);
+  /** Before everything is drawn anew, `measure` may read sizes: a read after a write lays the page out again. */
+  fig.onMeasure = (measure) => measures.push(measure);
   fig.onRefresh = (refresh) => refreshers.push(refresh);
   fig.onDispose = (cleanup) => cleanups.push(cleanup);
 
@@ -72,6 +75,7 @@ export function createFigure({ model, el, kind, title, lead, css, defaults, clea
     changed = new Set();
     const start = performance.now();
     try {
+      if (all) measures.forEach((measure) => measure());
       refreshers.forEach((refresh) => refresh(state));
       draw(keysDrawn);
       el.querySelector(":scope > .pf-error")?.remove();

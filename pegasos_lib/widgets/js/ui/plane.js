@@ -48,6 +48,8 @@ export function plane(fig, { title, xLabel, yLabel, aspect = 1, equal = true, lo
   const named = new Map();
   let wanted = [[-1, 1], [-1, 1]];
   let outer = 0;
+  let room = 0;
+  fig.onMeasure(() => { room = el.clientWidth; });
   const p = { el, svg, x, y, width: 0, height: 0 };
 
   const fit = () => {
@@ -67,7 +69,7 @@ export function plane(fig, { title, xLabel, yLabel, aspect = 1, equal = true, lo
 
   /** Take the container's width, and a new aspect when the layout asks for one; true when the size changed. */
   p.resize = (ratio = aspect) => {
-    const width = Math.max(220, el.clientWidth || 320);
+    const width = Math.max(220, room || 320);
     if (width === outer && ratio === aspect) return false;
     outer = width;
     aspect = ratio;
