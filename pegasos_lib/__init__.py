@@ -14,6 +14,7 @@ from .datasets import (
 )
 from .descent import Descent, DescentRun, gradient_descent, subgradient_descent
 from .dual import DualPoint, pegasos_certificate, sdca, sgd_initialisation
+from .fetch import BloodCells, fetch_blood_cells, fetch_cs229_spam, fetch_mnist, fetch_rcv1
 from .mirror import adagrad, exponentiated_gradient, mirror_descent
 from .online import pegasos, sgd
 from .outliers import OutlierRun, outlier_pegasos
@@ -46,6 +47,7 @@ _ESTIMATORS = ("PegasosClassifier", "SDCAClassifier")
 
 __all__ = [
     "ArmijoStep",
+    "BloodCells",
     "ConstantStep",
     "Descent",
     "DescentRun",
@@ -69,6 +71,10 @@ __all__ = [
     "adagrad",
     "draw_batches",
     "exponentiated_gradient",
+    "fetch_blood_cells",
+    "fetch_cs229_spam",
+    "fetch_mnist",
+    "fetch_rcv1",
     "gradient_descent",
     "load_cell_nuclei",
     "load_mnist_binary",

@@ -41,7 +41,11 @@ def load_mnist_binary(
         raise ValueError(f"split must be 'train' or 'test'; got {split!r}")
     path = files(__package__) / "data" / "mnist_10000_3000.npz"
     with path.open("rb") as stream, np.load(stream) as archive:
-        images, digits = archive[f"X_{split}"], archive[f"y_{split}"]
+        return zero_against_rest(archive[f"X_{split}"], archive[f"y_{split}"])
+
+
+def zero_against_rest(images: NDArray[Any], digits: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
+    """Return grey levels in [0, 1], a row an image, and -1 for the digit 0, +1 for the others."""
     return images.reshape(len(images), -1) / 255.0, np.where(digits == 0, -1.0, 1.0)
 
 
@@ -164,7 +168,7 @@ OUTLIER_KINDS = ("flipped", "foreign", "long")
 
 @dataclass(frozen=True, eq=False)
 class Mail:
-    """Hold generated messages, spam (+1) or not (-1), as rows of word counts of unit length.
+    """Hold messages, generated or real, spam (+1) or not (-1), as rows of word counts.
 
     Attributes
     ----------
@@ -172,7 +176,7 @@ class Mail:
     X_test, y_test : CSR matrix, shape (n_test, n_words), and ndarray, shape (n_test,)
         Without outliers.
     is_outlier : ndarray of bool, shape (n_train,)
-        Which training messages were made outliers.
+        Which training messages were made outliers; none of the real ones.
     """
 
     X: Any
@@ -193,7 +197,8 @@ def make_mail(
     """Generate messages of the shape of document 001's mail, with known outliers.
 
     Words have frequencies after Zipf and Mandelbrot, which differ between the two classes; a
-    message draws its words independently, and its length is log-normal around 64.
+    message draws its words independently, its length is log-normal around 64, and its row of counts
+    is scaled to length 1.
 
     Parameters
     ----------
