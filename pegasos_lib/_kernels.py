@@ -98,6 +98,7 @@ def take_steps(
     v: Any,
     u: Any,
     hits: Any,
+    coefficients: Any,
 ) -> None:
     """Take len(draws) steps of projected stochastic subgradient descent.
 
@@ -117,9 +118,10 @@ def take_steps(
     state : (4,) s, a, ||v||^2 and the rows added since it was computed; changed in place
     v, u : (d,) changed in place
     hits : (k,) room for the examples of a step whose margin is below 1
+    coefficients : (n,) such that v = sum_i coefficients_i x_i, changed in place; (0,) for none
     """
     s, a, square, added = float(state[0]), float(state[1]), float(state[2]), float(state[3])
-    projecting, averaging = radius < np.inf, power >= 0
+    projecting, averaging, explaining = radius < np.inf, power >= 0, len(coefficients) > 0
     least = _LEAST_SCALE_AVERAGING if averaging else _LEAST_SCALE
     for j in range(len(draws)):
         if averaging:
@@ -133,6 +135,7 @@ def take_steps(
                 u -= a * v
                 a = 0.0
             v *= s
+            coefficients *= s
             s = 1.0
             square = squared_norm(v)
 
@@ -140,6 +143,8 @@ def take_steps(
             i = hits[h]
             c = eta[j] * y[i] / (s * len(draws[j]))
             square = add_row(X, i, c, v, square, projecting)
+            if explaining:
+                coefficients[i] += c
             if averaging:
                 add_row(X, i, a * c, u, 0.0, False)
         if projecting:
@@ -175,7 +180,9 @@ def take_sweeps(
     for sweep in range(len(orders)):
         gaps = 0.0
         order = orders[sweep]
+        column = order.reshape(-1, 1)  # one example a step, as `prefetch` reads them
         for j in range(len(order)):
+            prefetch(X, column, j + PREFETCH)
             i = order[j]
             old = alpha[i]
             slack = 1.0 - y[i] * row_dot(X, i, w)

@@ -14,17 +14,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._kernels import rows_of, steps_loop
 from .dual import sdca
-from .online import check_radius
+from .online import Steps, check_radius
 from .problem import FloatArray, HingeProblem, IntArray, check_count, check_positive
+from .run import mean_iterate
 from .sampling import Sampling, draw_batches
 from .steps import PegasosStep
 
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
-# Weight of w_t in the running sum is t**power; below 0 no sum is kept.
-_POWERS = {None: -1, "uniform": 0, "weighted": 1}
 # What the iterate and the sum that are kept depend on.
 _FIXED = ("average", "fit_intercept", "intercept_scaling")
 
@@ -100,6 +98,12 @@ class SDCAClassifier(_LinearClassifier):
     fit_intercept, intercept_scaling : bool, float
         Add a constant feature of this value, above 0. Its coefficient is regularised like the
         others: the less, the larger the value; but the longer the rows.
+    warm_start : bool
+        Let `fit` start from the last `alpha_`, in place of 0. Row i starts at alpha_[i], and rows
+        beyond the last fit's at 0: right where rows were appended or few of them changed. Since
+        [0, 1]^n is feasible for every lam and all data, any options and data may change, and
+        the result is as good as `dual_gap_` says; a start that has nothing to do with the data
+        costs epochs.
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState
         Source of the orders; None draws a new seed each time.
 
@@ -111,10 +115,12 @@ class SDCAClassifier(_LinearClassifier):
     dual_gap_ : float
         P(v) - D(alpha_), computed at the end from `alpha_` alone: a proof of how good the fit is.
     n_iter_ : int
-        Epochs made.
+        Epochs made; 0 if a warm start has the gap `tol` already.
     n_features_in_, feature_names_in_
         As in all of scikit-learn.
     """
+
+    alpha_: FloatArray
 
     def __init__(
         self,
@@ -124,11 +130,12 @@ class SDCAClassifier(_LinearClassifier):
         tol: float = 1e-6,
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
+        warm_start: bool = False,
         random_state: RandomState = None,
     ) -> None:
         self.lam, self.max_iter, self.tol = lam, max_iter, tol
         self.fit_intercept, self.intercept_scaling = fit_intercept, intercept_scaling
-        self.random_state = random_state
+        self.warm_start, self.random_state = warm_start, random_state
 
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Train on X, shape (n, d), dense or sparse, with labels y of two classes.
@@ -140,7 +147,11 @@ class SDCAClassifier(_LinearClassifier):
         tol = check_positive(self.tol, "tol")
         rng = _generator(self.random_state)
         problem = self._problem(X, y, first=True)
-        run = sdca(problem, n_epochs=max_iter, gap=tol, rng=rng, record=1)
+        start = None
+        if self.warm_start and hasattr(self, "alpha_"):
+            kept = self.alpha_[: problem.n]
+            start = np.append(kept, np.zeros(problem.n - len(kept)))
+        run = sdca(problem, n_epochs=max_iter, gap=tol, rng=rng, alpha0=start, record=1)
         if run.n_iter == max_iter and run.gap > tol:
             warnings.warn(
                 f"the duality gap is {run.gap:.3g} after {max_iter} epochs, above tol={tol:g}; "
@@ -192,6 +203,12 @@ class PegasosClassifier(_LinearClassifier):
     Attributes
     ----------
     coef_, intercept_, classes_ : ndarray, shapes (1, d), (1,) and (2,)
+    dual_gap_ : float
+        P(v) - D(alpha) >= P(v) - P(v*) on the data of the last `fit`, where alpha comes from how
+        often each example was hit (see `Steps.duality_gap`), at the cost of two products with X.
+        It closes under sampling="permutation". It is as true, but need not close, under "iid",
+        with a small radius of one's own, and after a warm start from other data or a stream.
+        After `partial_fit` there is none: what it would bound involves data that are gone.
     n_iter_ : int
         Passes over its data that the last call made: `max_iter` for `fit`, 1 for `partial_fit`.
     n_steps_ : int
@@ -228,12 +245,16 @@ class PegasosClassifier(_LinearClassifier):
         k = check_count(self.batch_size, "batch_size", 1)
         first = not (self.warm_start and hasattr(self, "_state"))
         problem, state = self._begin(X, y, first=first)
+        if len(state.coefficients) != problem.n:
+            state.coefficients = np.zeros(problem.n)
         steps = -(-problem.n // k)
         epochs = (
-            draw_batches(state.rng, problem.n, steps, k, sampling=self.sampling).reshape(steps, k)
+            draw_batches(self._rng, problem.n, steps, k, sampling=self.sampling).reshape(steps, k)
             for _ in range(max_iter)
         )
-        return self._advance(problem, state, epochs, max_iter)
+        v = self._advance(problem, state, epochs, max_iter)
+        self.dual_gap_ = state.duality_gap(problem, v)
+        return self
 
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Continue with one pass over X, shape (m, d), in the order given; y may hold one class.
@@ -249,13 +270,16 @@ class PegasosClassifier(_LinearClassifier):
         if first and classes is None:
             raise ValueError("classes must name the two labels in the first call of partial_fit")
         problem, state = self._begin(X, y, first=first, classes=classes)
-        return self._advance(problem, state, _in_order(problem.n, k), 1)
+        state.coefficients = np.zeros(0)
+        self.__dict__.pop("dual_gap_", None)
+        self._advance(problem, state, _in_order(problem.n, k), 1)
+        return self
 
     def _begin(
         self, X: Any, y: ArrayLike, *, first: bool, classes: ArrayLike | None = None
-    ) -> tuple[HingeProblem, _State]:
+    ) -> tuple[HingeProblem, Steps]:
         """Return the problem, and the state to continue from: a new one at the first call."""
-        if self.average not in _POWERS:
+        if self.average not in ("weighted", "uniform", None):
             raise ValueError(f"average must be 'weighted', 'uniform' or None; got {self.average!r}")
         check_radius(self.project, check_positive(self.lam, "lam"))
         form = {name: getattr(self, name) for name in _FIXED}
@@ -264,50 +288,26 @@ class PegasosClassifier(_LinearClassifier):
             self.__dict__.pop("_state", None)
             rng = _generator(self.random_state)
             problem = self._problem(X, y, first=True, classes=classes)
-            return problem, _State(form, rng, problem.d)
-        if form != self._state.form:
-            raise ValueError(f"{form} must be as in the first call, {self._state.form}")
+            self._form, self._rng = form, rng
+            return problem, Steps(problem.d, self.average)
+        if form != self._form:
+            raise ValueError(f"{form} must be as in the first call, {self._form}")
         return self._problem(X, y, first=False, classes=classes), self._state
 
     def _advance(
-        self, problem: HingeProblem, state: _State, blocks: Iterable[IntArray], passes: int
-    ) -> Self:
-        state.take(problem, blocks, check_radius(self.project, problem.lam))
-        self._state: _State = state
-        self._set_weights(state.weights())
-        self.n_iter_, self.n_steps_ = passes, state.t
-        return self
-
-
-class _State:
-    """Hold what step t + 1 needs of the t steps before: see `take_steps` for v, u and numbers."""
-
-    def __init__(self, form: dict[str, Any], rng: np.random.Generator, d: int) -> None:
-        self.form, self.rng, self.t = form, rng, 0
-        self.v, self.u, self.numbers = np.zeros(d), np.zeros(d), np.array([1.0, 0.0, 0.0, 0.0])
-
-    def take(self, problem: HingeProblem, blocks: Iterable[IntArray], radius: float) -> None:
-        """Take the steps of each block of batches, shape (m, k)."""
-        loop, X, rule = steps_loop(), rows_of(problem), PegasosStep(problem.lam)
-        # ||v||^2 drifts on sparse rows: computed afresh about as often as d numbers were added.
-        stored = problem.X.nnz / problem.n if problem.is_sparse else 1.0
-        refresh = int(problem.d / max(1.0, stored))
-        power = _POWERS[self.form["average"]]
+        self, problem: HingeProblem, state: Steps, blocks: Iterable[IntArray], passes: int
+    ) -> FloatArray:
+        """Take the steps of each block of batches, shape (m, k); return the weights."""
+        rule, radius = PegasosStep(problem.lam), check_radius(self.project, problem.lam)
+        take = state.taker(problem, radius)
         for draws in blocks:
-            t = np.arange(self.t + 1, self.t + len(draws) + 1)
-            steps = (draws, rule(t), rule.decay(t, problem.lam), self.t + 1)
-            hits = np.zeros(draws.shape[1], dtype=np.int64)
-            ends = (radius, power, refresh, self.numbers, self.v, self.u, hits)
-            loop(X, problem.y, *steps, *ends)
-            self.t += len(draws)
-
-    def weights(self) -> FloatArray:
-        """Return the average of w_1..w_T, or the last iterate."""
-        scale, a = self.numbers[:2]
-        if self.form["average"] is None:
-            return cast(FloatArray, scale * self.v)
-        total = self.t * (self.t + 1.0) / 2.0 if self.form["average"] == "weighted" else self.t
-        return cast(FloatArray, (a * self.v - self.u) / total)
+            t = np.arange(state.t + 1, state.t + len(draws) + 1)
+            take(draws, rule(t), rule.decay(t, problem.lam))
+        self._state: Steps = state
+        v = mean_iterate(state.total, state.t, self.average) if self.average else state.w
+        self._set_weights(v)
+        self.n_iter_, self.n_steps_ = passes, state.t
+        return v
 
 
 def _in_order(n: int, k: int) -> Iterator[IntArray]:

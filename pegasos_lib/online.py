@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,7 @@ from ._kernels import jit_enabled, rows_of, steps_loop
 from ._rows import add_row, row_dot
 from .problem import FloatArray, HingeProblem, IntArray, check_count, check_positive
 from .projections import L1Ball, l1_projection
-from .run import Average, Recorder, Run
+from .run import AVERAGES, Average, Recorder, Run
 from .sampling import Sampling, Seed, check_batch_size, check_draws, draw_batches
 from .steps import InverseSqrt, PegasosStep, StepRule, make_step
 
@@ -224,35 +224,95 @@ def check_radius(project: bool | float, lam: float) -> float:
     return check_positive(project, "project, if it is not True or False,")
 
 
+class Steps:
+    """Hold what step t + 1 of projected subgradient descent needs of the t steps before.
+
+    Parameters
+    ----------
+    d : int
+    average : {"uniform", "weighted", "suffix"} or None
+
+    Attributes
+    ----------
+    t : int
+        Number of steps taken.
+    coefficients : ndarray, shape (n,) or (0,)
+        Set to n zeros, it collects the share in v of each row since; (0,) spares the work.
+    """
+
+    def __init__(self, d: int, average: Average | None) -> None:
+        self.t, self.coefficients = 0, np.zeros(0)
+        self._power = -1 if average is None else AVERAGES[average]
+        # As `take_steps` keeps them.
+        self._v, self._u, self._numbers = np.zeros(d), np.zeros(d), np.array([1.0, 0.0, 0.0, 0.0])
+
+    @property
+    def w(self) -> FloatArray:
+        """Return w_{t+1}, shape (d,)."""
+        return cast(FloatArray, self._numbers[0] * self._v)
+
+    @property
+    def total(self) -> FloatArray:
+        """Return the sum of w_1..w_t, weighted as the average asks for, shape (d,)."""
+        return cast(FloatArray, self._numbers[1] * self._v - self._u)
+
+    def duality_gap(self, problem: HingeProblem, w: FloatArray) -> float:
+        """Return P(w) - D(alpha) >= P(w) - P(w*), for the alpha that the `coefficients` tell.
+
+        Those of Pegasos from its first step have w_{t+1} = w(alpha) with alpha_i = n/(t k) times
+        the number of hits of example i, each discounted by the projections since. After whole
+        permutation epochs that lies in [0, 1]; else it is cut. Of the multiples of alpha up to 1,
+        the best is taken: the gap never exceeds P(w), which alpha = 0 proves.
+        """
+        alpha = problem.lam * problem.n * self._numbers[0] * self.coefficients * problem.y
+        alpha = np.clip(alpha, 0.0, 1.0)
+        spanned = problem.weights(alpha)
+        mean, square = float(np.mean(alpha)), problem.lam * float(spanned @ spanned)
+        c = 1.0 if mean >= square else mean / square
+        # A gap of 0 may be rounded to less.
+        return max(0.0, float(problem.objective(w)) - c * mean + 0.5 * c * c * square)
+
+    def taker(
+        self, problem: HingeProblem, radius: float
+    ) -> Callable[[IntArray, FloatArray, FloatArray], None]:
+        """Return the function that takes the steps of draws (m, k), eta (m,) and decay (m,)."""
+        # ||v||^2 costs O(d): for sparse rows it is computed afresh once as many numbers were added.
+        stored = problem.X.nnz if problem.is_sparse else problem.n
+        refresh = problem.d * problem.n // max(1, stored)
+        loop, X, y, compiled = steps_loop(), rows_of(problem), problem.y, jit_enabled()
+        labels = [] if compiled else y.tolist()
+
+        def take(draws: IntArray, eta: FloatArray, decay: FloatArray) -> None:
+            hits: Any = np.zeros(draws.shape[1], dtype=np.int64)
+            steps: tuple[Any, ...] = (y, draws, eta, decay)
+            if not compiled:
+                # Python numbers are quicker than NumPy's where they are used one by one.
+                steps = (y, draws, eta.tolist(), decay.tolist())
+                if len(hits) == 1:
+                    steps, hits = (labels, draws.tolist(), *steps[2:]), hits.tolist()
+            kept = (self._numbers, self._v, self._u, hits, self.coefficients)
+            # A step rule may make w overflow, and the run is to show it.
+            with np.errstate(over="ignore", invalid="ignore"):
+                loop(X, *steps, self.t + 1, radius, self._power, refresh, *kept)
+            self.t += len(draws)
+
+        return take
+
+
 def _run(
     recorder: Recorder, draws: IntArray, eta: FloatArray, decay: FloatArray, radius: float
 ) -> Run:
-    """Run the kernel from one stop of the recorder to the next."""
+    """Take the steps from one stop of the recorder to the next."""
     problem, k = recorder.problem, draws.shape[1]
-    power = {None: -1, "uniform": 0, "suffix": 0, "weighted": 1}[recorder.average]
-    v, u, state = np.zeros(problem.d), np.zeros(problem.d), np.array([1.0, 0.0, 0.0, 0.0])
-    # ||v||^2 costs O(d): for sparse rows it is computed afresh once as many numbers were added.
-    refresh = problem.d * problem.n // max(1, problem.X.nnz) if problem.is_sparse else len(draws)
-    loop, X = steps_loop(), rows_of(problem)
-    y: Any = problem.y
-    hits: Any = np.zeros(k, dtype=np.int64)
-    steps: tuple[Any, Any, Any] = (draws, eta, decay)
-    if jit_enabled():
-        empty = (part[:0] for part in steps)
-        loop(X, y, *empty, 1, radius, power, refresh, state, v, u, hits)  # compiles, untimed
-    else:
-        # Python numbers are quicker than NumPy's where they are used one by one.
-        steps = (draws.tolist() if k == 1 else draws, eta.tolist(), decay.tolist())
-        y, hits = (y.tolist(), hits.tolist()) if k == 1 else (y, hits)
+    state = Steps(problem.d, recorder.average)
+    take = state.taker(problem, radius)
+    take(draws[:0], eta[:0], decay[:0])  # compiles, untimed
 
     seconds, done = 0.0, 0
     for stop in recorder.stops:
-        parts = [part[done:stop] for part in steps]
         start = time.perf_counter()
-        # A step rule may make w overflow, and the run is to show it.
-        with np.errstate(over="ignore", invalid="ignore"):
-            loop(X, y, *parts, done + 1, radius, power, refresh, state, v, u, hits)
+        take(draws[done:stop], eta[done:stop], decay[done:stop])
         seconds += time.perf_counter() - start
-        recorder.keep(stop, state[0] * v, state[1] * v - u, seconds)
+        recorder.keep(stop, state.w, state.total, seconds)
         done = stop
     return recorder.run(np.zeros(problem.d), draws[:, 0] if k == 1 else draws)

@@ -12,7 +12,8 @@ import numpy as np
 from .problem import FloatArray, HingeProblem, IntArray, check_count
 
 Average = Literal["uniform", "weighted", "suffix"]
-AVERAGES = ("uniform", "weighted", "suffix")
+# The running sum of the iterates gives w_t the weight t**power.
+AVERAGES = {"uniform": 0, "weighted": 1, "suffix": 0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +153,11 @@ def check_average(average: str | None) -> Average | None:
     return cast("Average | None", average)
 
 
+def mean_iterate(total: FloatArray, s: int, average: str) -> FloatArray:
+    """Return sum_{t<=s} q_t w_t / sum_{t<=s} q_t, given the first sum; q_t is t or 1."""
+    return total / (s * (s + 1) // 2 if AVERAGES[average] == 1 else s)
+
+
 class Recorder:
     """Collect what a solver keeps on its way, and make its `Run` of it.
 
@@ -218,8 +224,6 @@ class Recorder:
     def _average(self, s: int, w1: FloatArray) -> FloatArray:
         if s == 0:
             return w1.copy()
-        if self.average == "weighted":
-            return self._sums[s] * (2.0 / (s * (s + 1.0)))
         if self.average == "suffix":
             return (self._sums[s] - self._sums[s // 2]) / (s - s // 2)
-        return self._sums[s] / s
+        return mean_iterate(self._sums[s], s, cast(Average, self.average))

@@ -38,7 +38,9 @@ LIBLINEAR = {"loss": "hinge", "tol": 1e-10, "max_iter": 10**6, "random_state": 0
 BOTH = pytest.mark.parametrize("make", [PegasosClassifier, SDCAClassifier])
 
 
-# scikit-learn itself skips what has no pandas or no SCIPY_ARRAY_API here; nothing may fail.
+# scikit-learn itself skips two checks of each: the one of the array API, which the next test makes
+# because SCIPY_ARRAY_API must be set before SciPy is imported, and, where pandas is not installed,
+# the one of data frames. Nothing else is skipped, and nothing may fail.
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
     [
@@ -48,6 +50,7 @@ BOTH = pytest.mark.parametrize("make", [PegasosClassifier, SDCAClassifier])
             intercept_scaling=2.0, warm_start=True,
         ),
         SDCAClassifier(),
+        SDCAClassifier(lam=1e-2, tol=1e-9, intercept_scaling=2.0, warm_start=True),
     ]
 )  # fmt: skip
 def test_scikit_learns_own_checks(estimator, check):
@@ -131,6 +134,48 @@ def test_sdca_warns_only_if_it_ends_above_tol():
         assert fit.set_params(max_iter=fit.n_iter_).fit(X, y).dual_gap_ <= 1e-9
 
 
+def test_sdca_starts_warm_from_its_last_dual_point():
+    X, y = blobs()
+    fit = SDCAClassifier(1e-3, tol=1e-3, warm_start=True, random_state=0).fit(X, y)
+    first, epochs = fit.alpha_.copy(), fit.n_iter_
+    assert fit.fit(X, y).n_iter_ == 0  # the gap is reached already
+    assert (fit.alpha_ == first).all()
+    cold = SDCAClassifier(1e-3, tol=1e-8, random_state=0)
+    warm = clone(cold).set_params(warm_start=True)
+    warm.alpha_ = sdca(HingeProblem(with_constant(X, 1.0), y, 1e-3), gap=1e-7, rng=5).alpha
+    assert 0 < warm.fit(X, y).n_iter_ < cold.fit(X, y).n_iter_
+    assert warm.coef_ == pytest.approx(cold.coef_, abs=1e-3)
+    assert fit.set_params(warm_start=False).fit(X, y).n_iter_ == epochs
+    assert (fit.alpha_ == first).all()
+
+
+@pytest.mark.parametrize("rows", [60, 120, 150])
+@pytest.mark.parametrize("lam", [1e-3, 1e-2, 1.0])
+def test_a_warm_start_of_sdca_may_change_lam_and_the_rows(rows, lam):
+    X, y = blobs(150)
+    fit = SDCAClassifier(1e-2, tol=1e-9, warm_start=True, fit_intercept=False, random_state=1)
+    before = fit.fit(X[:120], y[:120]).alpha_
+    fit.set_params(lam=lam).fit(X[:rows], y[:rows])
+    p = HingeProblem(X[:rows], y[:rows], lam)
+    start = [*before[:rows], *[0.0] * (rows - 120)]
+    run = sdca(p, gap=1e-9, rng=1, alpha0=start)
+    assert (fit.alpha_ == run.alpha).all()
+    assert fit.n_iter_ == run.n_iter
+    assert (fit.n_iter_ == 0) == ((rows, lam) == (120, 1e-2))
+    excess = p.objective(fit.coef_[0]) - reference.optimum(p.X, p.y, lam)[1]
+    assert -1e-9 <= excess <= fit.dual_gap_ + 1e-9 <= 2e-9
+
+
+def test_a_warm_start_of_sdca_on_unlike_data_ends_as_well():
+    X, y = blobs()
+    fit = SDCAClassifier(1e-2, tol=1e-9, warm_start=True, random_state=0).fit(X, y)
+    fit.fit(-X[:, :2], np.where(y > 0, "a", "b"))
+    cold = SDCAClassifier(1e-2, tol=1e-9, random_state=0).fit(-X[:, :2], y < 0)
+    assert fit.coef_ == pytest.approx(cold.coef_, abs=1e-3)
+    assert 0.0 <= fit.dual_gap_ <= 1e-9
+    assert (fit.n_features_in_, fit.classes_.tolist()) == (2, ["a", "b"])
+
+
 @settings(max_examples=60)
 @given(
     data(),
@@ -198,6 +243,97 @@ def test_a_left_over_batch_is_divided_by_its_own_size():
     path, _ = reference.descend(X, y, 0.1, [[0, 1, 2], [3, 4, 5], [6]], lambda t: 1 / (0.1 * t))
     assert fit.coef_[0] == pytest.approx(path[-1], rel=1e-12)
     assert fit.n_steps_ == 3
+
+
+def shares_of_the_rows(X, y, lam, draws, radius):
+    """Return alpha with w_{T+1} = w(alpha), by what each step does to the share of every row."""
+    alpha = np.zeros(len(y))
+    for t, batch in enumerate(draws, start=1):
+        w = (alpha * y) @ X / (lam * len(y))
+        hits = [i for i in batch if y[i] * (X[i] @ w) < 1]
+        alpha *= 1 - 1 / t
+        np.add.at(alpha, np.array(hits, dtype=int), len(y) / (t * len(batch)))
+        norm = np.linalg.norm((alpha * y) @ X) / (lam * len(y))
+        alpha *= min(1.0, radius / norm) if norm else 1.0
+    return alpha
+
+
+@settings(max_examples=60)
+@given(
+    data(),
+    st.integers(0, 99),
+    st.sampled_from([None, "uniform", "weighted"]),
+    st.sampled_from(["iid", "permutation"]),
+    st.sampled_from([False, True, 0.7]),
+    st.sampled_from([1, 2]),
+    st.sampled_from(["dense", "csr"]),
+    st.booleans(),
+)
+def test_the_gap_of_pegasos_is_what_its_hits_prove(
+    example, seed, average, sampling, project, k, kind, jit
+):
+    X, y, lam = example
+    assume(len(set(y)) == 2)
+    steps, rng = -(-len(y) // k), np.random.default_rng(seed)
+    draws = np.concatenate(
+        [draw_batches(rng, len(y), steps, k, sampling=sampling).reshape(-1, k) for _ in range(5)]
+    )
+    radius = {False: np.inf, True: lam**-0.5}.get(project, project)
+    path, nearest = reference.descend(X, y, lam, draws, lambda t: 1 / (lam * t), radius)
+    assume(nearest > 1e-8)
+    alpha = shares_of_the_rows(X, y, lam, draws, radius)
+    size = max(1.0, np.abs(path[-1]).max())
+    assert np.abs((alpha * y) @ X / (lam * len(y)) - path[-1]).max() <= 1e-9 * size
+    if sampling == "permutation" and len(y) % k == 0:
+        assert alpha.max() <= 1.0 + 1e-9
+    with use_jit(jit):
+        fit = PegasosClassifier(
+            lam, max_iter=5, batch_size=k, sampling=sampling, project=project, average=average,
+            fit_intercept=False, random_state=seed,
+        ).fit(stored(X, kind), y)  # fmt: skip
+
+    alpha = np.minimum(alpha, 1.0)
+    w = (alpha * y) @ X / (lam * len(y))
+    multiples = np.linspace(0, 1, 1001)
+    duals = multiples * alpha.mean() - lam / 2 * (w @ w) * multiples**2
+    primal = reference.objective(X, y, lam, fit.coef_[0])
+    slack = 1e-9 * max(1.0, primal)
+    # Between two of the multiples, the dual can be higher by a fraction of its curvature.
+    finest = lam * (w @ w) * 1e-6 / 8
+    assert primal - duals.max() - finest - slack <= fit.dual_gap_ <= primal - duals.max() + slack
+    best = reference.optimum(X, y, lam)[1]
+    assert max(0.0, primal - best - 1e-7 * max(1.0, best)) <= fit.dual_gap_ <= primal + slack
+
+
+@pytest.mark.parametrize("scale", [0.0, 2.0])
+@pytest.mark.parametrize("average", [None, "uniform", "weighted"])
+def test_the_gap_of_permutation_pegasos_closes_with_the_projection(average, scale):
+    X, y = blobs(400)
+    options = {"fit_intercept": scale > 0, "intercept_scaling": scale or 1.0, "average": average}
+    gaps = []
+    for epochs in (1, 10, 100):
+        fit = PegasosClassifier(1e-2, max_iter=epochs, random_state=0, **options).fit(X, y)
+        gaps.append(fit.dual_gap_)
+    assert gaps[2] < gaps[1] / 3 < gaps[0] / 9
+    assert gaps[2] < 6e-3
+
+
+def test_the_gap_of_pegasos_lives_from_fit_to_partial_fit():
+    X, y = blobs()
+    once = PegasosClassifier(1e-2, max_iter=10, random_state=0).fit(X, y)
+    twice = PegasosClassifier(1e-2, max_iter=5, random_state=0, warm_start=True).fit(X, y)
+    half = twice.dual_gap_
+    assert twice.fit(X, y).dual_gap_ == pytest.approx(once.dual_gap_, rel=1e-9)
+    assert twice.dual_gap_ < half
+    assert not hasattr(twice.partial_fit(X, y), "dual_gap_")
+    # The next certificate counts the hits since: true, if not sharp.
+    p = HingeProblem(with_constant(X[:80], 1.0), y[:80], 1e-2)
+    for lam in (1e-2, 1e-1, 1e-3):
+        twice.set_params(lam=lam).fit(X[:80], y[:80])
+        p = p.with_lam(lam)
+        best = reference.optimum(p.X, p.y, lam)[1]
+        v = np.append(twice.coef_[0], twice.intercept_)
+        assert 0.0 <= p.objective(v) - best <= twice.dual_gap_ + 1e-9
 
 
 def test_many_passes_reach_the_optimum_of_the_problem():
