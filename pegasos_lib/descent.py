@@ -6,17 +6,20 @@ import math
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from ._active import ActiveSum
 from .online import check_radius
 from .problem import FloatArray, HingeProblem, check_count, check_start
-from .projections import project_l2_ball
+from .projections import L1Ball, l1_projection, project_l2_ball
 from .run import Average, Recorder, Run, record_counts
 from .steps import ArmijoStep, SmallGap, StepRule, StoppingTest, make_step
+
+Projection = Callable[[FloatArray], FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +72,7 @@ def subgradient_descent(
     *,
     n_iter: int,
     step: StepRule | ArmijoStep | str = "pegasos",
-    project: bool | float = False,
+    project: bool | float | L1Ball = False,
     average: Average | None = "uniform",
     record: int | Iterable[int] | None = None,
     w0: ArrayLike | None = None,
@@ -89,9 +92,10 @@ def subgradient_descent(
         average is within c (1 + ln T)/(2 lam T) of the minimum. An `ArmijoStep` searches along
         -g_t. At a kink P may rise in that direction though w_t is no minimum: the run then stops
         there with "no decrease", which proves nothing.
-    project : bool or float
+    project : bool, float or L1Ball
         False leaves the iterates free, True keeps them in the l2 ball of radius 1/sqrt(lam), a
-        number in the ball of that radius. An `ArmijoStep` needs False.
+        number in the ball of that radius, `L1Ball(z)` in ||w||_1 <= z, whose best point need not
+        be w*. An `ArmijoStep` needs False.
     average : {"uniform", "weighted", "suffix"} or None
         Average of w_1..w_T to keep beside the last iterate. "suffix" needs a fixed T, so no
         stopping tests and no `ArmijoStep`.
@@ -117,20 +121,21 @@ def subgradient_descent(
     """
     n_iter = check_count(n_iter, "n_iter", 0)
     rule = step if isinstance(step, ArmijoStep) else make_step(step, problem.lam)
-    radius, tests = check_radius(project, problem.lam), _check_tests(stop)
+    onto_set, tests = _projection(project, problem), _check_tests(stop)
     counts = record_counts(record, n_iter)
     recorder = Recorder(problem, n_iter, average, counts)
-    if isinstance(rule, ArmijoStep) and not math.isinf(radius):
+    if isinstance(rule, ArmijoStep) and onto_set is not None:
         raise ValueError("an ArmijoStep searches along -g, unprojected: it needs project=False")
     if average == "suffix" and (tests or isinstance(rule, ArmijoStep)):
         raise ValueError("average='suffix' needs a fixed n_iter: neither stop nor an ArmijoStep")
     w1 = check_start(w0, (problem.d,)) if w0 is not None else np.zeros(problem.d)
 
-    take = _stepper(rule, n_iter, problem.lam, radius)
+    take = _stepper(rule, n_iter, problem.lam, onto_set)
     tracked = any(isinstance(test, SmallGap) for test in tests)
-    point = _Point(problem, w1, np.zeros(problem.n) if tracked else None)
+    alpha = np.zeros(problem.n) if tracked else None
     total, seconds, done, reason = np.zeros(problem.d), 0.0, 0, ""
     kept: dict[int, tuple[FloatArray, FloatArray, float]] = {}
+    point = _Point(ActiveSum(problem), w1, alpha)
     for end in recorder.stops:
         start = time.perf_counter()
         while done < end and not reason:
@@ -222,45 +227,42 @@ def gradient_descent(
 class _Point:
     """Hold one w, with P and its subgradient there computed once and only if asked for."""
 
-    def __init__(self, problem: HingeProblem, w: FloatArray, alpha: FloatArray | None) -> None:
-        self._problem, self.w, self._alpha = problem, w, alpha
+    def __init__(self, sums: ActiveSum, w: FloatArray, alpha: FloatArray | None) -> None:
+        self._sums, self._problem, self.w, self._alpha = sums, sums.problem, w, alpha
 
     @cached_property
-    def _margins(self) -> FloatArray:
-        return self._problem.margins(self.w)
-
-    @cached_property
-    def _pull(self) -> FloatArray:
-        """Return the sum of y_i x_i over the margins below 1."""
-        active = np.where(self._margins < 1.0, self._problem.y, 0.0)
-        return cast(FloatArray, self._problem.X.T @ active)
+    def _hits(self) -> tuple[NDArray[np.bool_], FloatArray]:
+        """Return which margins are below 1, and the sum of their y_i x_i."""
+        return self._sums.at(self.w)
 
     @cached_property
     def value(self) -> float:
-        loss = float(np.mean(np.maximum(0.0, 1.0 - self._margins)))
+        loss = float(np.mean(np.maximum(0.0, 1.0 - self._sums.margins(self.w))))
         return 0.5 * self._problem.lam * float(self.w @ self.w) + loss
 
     @cached_property
     def gradient(self) -> FloatArray:
-        return self._problem.lam * self.w - self._pull / self._problem.n
+        return self._problem.lam * self.w - self._hits[1] / self._problem.n
 
     @property
     def gap(self) -> float:
         assert self._alpha is not None, "alpha is tracked wherever a SmallGap asks for the gap"
         return self.value - self._problem.dual_objective(self._alpha)
 
-    def moved(self, eta: float, decay: float | None = None, radius: float = math.inf) -> _Point:
+    def moved(
+        self, eta: float, decay: float | None = None, onto_set: Projection | None = None
+    ) -> _Point:
         """Return the point after a step of size eta, with decay = 1 - eta lam and a projection."""
         if decay is None:
             decay = 1.0 - eta * self._problem.lam
-        free = decay * self.w + (eta / self._problem.n) * self._pull
-        w = free if math.isinf(radius) else project_l2_ball(free, radius)
-        return _Point(self._problem, w, self._moved_alpha(decay, free, w))
+        free = decay * self.w + (eta / self._problem.n) * self._hits[1]
+        w = free if onto_set is None else onto_set(free)
+        return _Point(self._sums, w, self._moved_alpha(decay, free, w))
 
     def _moved_alpha(self, decay: float, free: FloatArray, w: FloatArray) -> FloatArray | None:
         if self._alpha is None:
             return None
-        alpha = np.clip(decay * self._alpha + (1.0 - decay) * (self._margins < 1.0), 0.0, 1.0)
+        alpha = np.clip(decay * self._alpha + (1.0 - decay) * self._hits[0], 0.0, 1.0)
         size = float(np.linalg.norm(free))
         scale = float(np.linalg.norm(w)) / size if w is not free and size > 0.0 else 1.0
         return alpha * min(1.0, scale)
@@ -293,7 +295,15 @@ class _SmoothPoint:
         return _SmoothPoint(self._f, self._grad, self.w - eta * self.gradient, eta)
 
 
-def _stepper(rule: StepRule | ArmijoStep, n_iter: int, *fixed: float) -> Callable[[Any, int], Any]:
+def _projection(project: bool | float | L1Ball, problem: HingeProblem) -> Projection | None:
+    """Return the projection onto the set that `project` names; None if that is everything."""
+    if isinstance(project, L1Ball):
+        return l1_projection(project, problem.d)
+    radius = check_radius(project, problem.lam)
+    return None if math.isinf(radius) else partial(project_l2_ball, radius=radius)
+
+
+def _stepper(rule: StepRule | ArmijoStep, n_iter: int, *fixed: Any) -> Callable[[Any, int], Any]:
     """Return the function that takes step j + 1 from a point: its next, or None."""
     if isinstance(rule, ArmijoStep):
         return lambda point, j: _search(rule, point)
@@ -301,9 +311,9 @@ def _stepper(rule: StepRule | ArmijoStep, n_iter: int, *fixed: float) -> Callabl
     eta = rule(t)
     if not fixed:
         return lambda point, j: point.moved(eta[j])
-    lam, radius = fixed
+    lam, onto_set = fixed
     decay = rule.decay(t, lam)
-    return lambda point, j: point.moved(eta[j], decay[j], radius)
+    return lambda point, j: point.moved(eta[j], decay[j], onto_set)
 
 
 def _search(rule: ArmijoStep, point: Any) -> Any:

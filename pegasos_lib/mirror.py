@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .online import check_radius, prepare, take_updates
-from .problem import FloatArray, HingeProblem, check_positive
-from .projections import L1Ball, l1_projection
+from ._mirror_kernels import (
+    run_in_l1_ball,
+    run_loop,
+    take_adaptive_steps,
+    take_exponentiated_steps,
+    take_lazy_steps,
+)
+from .online import check_radius, prepare
+from .problem import HingeProblem, check_positive
+from .projections import L1Ball
 from .run import Average, Run
 from .sampling import Sampling, Seed
-
-# Stands for the root of a sum of squares that is 0, by which AdaGrad divides 0.
-_LEAST_ROOT = 1e-150
 
 
 def mirror_descent(
@@ -66,21 +70,27 @@ def mirror_descent(
     recorder, used = prepare(
         problem, n_iter, rng, batch_size, replace, sampling, average, record, draws
     )
-    z, onto_ball = _projection(problem, project)
+    on_l1 = isinstance(project, L1Ball)
+    z = project.radius if isinstance(project, L1Ball) else check_radius(project, problem.lam)
     if math.isinf(z):
         # z/(2 R), written so that it has a value where R = 0.
         default = 0.5 / (math.sqrt(problem.lam) * max(problem.R, math.sqrt(problem.lam)))
     else:
         default = z / (problem.lam * z + problem.R)
     step = _step(eta, default / math.sqrt(max(1, n_iter)))
-    theta = np.zeros(problem.d)
-
-    def update(j: int, w: FloatArray, g: FloatArray) -> FloatArray:
-        nonlocal theta
-        theta = theta - step * g
-        return onto_ball(theta)
-
-    return take_updates(recorder, used, update)
+    if on_l1:
+        eta_t = np.full(n_iter, step)
+        return run_in_l1_ball(recorder, used, eta_t, 1.0 - problem.lam * eta_t, z, lazy=True)
+    v, u, state = np.zeros(problem.d), np.zeros(problem.d), np.array([1.0, 0.0, 0.0, 0.0, 1.0])
+    # ||v||^2 costs O(d): for sparse rows it is computed afresh once as many numbers were added.
+    refresh = problem.d * problem.n // max(1, problem.X.nnz) if problem.is_sparse else n_iter
+    return run_loop(
+        recorder,
+        used,
+        take_lazy_steps,
+        (step, problem.lam, z, refresh, state, v, u),
+        lambda: (state[0] * state[4] * v, state[1] * v - u),
+    )
 
 
 def exponentiated_gradient(
@@ -138,22 +148,9 @@ def exponentiated_gradient(
     z, d = check_positive(radius, "radius"), problem.d
     G = problem.lam * z + max(float(problem.X.max()), -float(problem.X.min()))
     scale = z * _step(eta, math.sqrt(2.0 * math.log(2 * d) / max(1, n_iter)) / (z * G))
-    total, ones = np.zeros(d), np.ones(d)
-
-    def update(j: int, w: FloatArray, g: FloatArray) -> FloatArray:
-        nonlocal total
-        total -= scale * g
-        size = np.abs(total)
-        largest = float(size.max())
-        # theta+_j and theta-_j are exp(+-total_j) divided by the largest of all, so that nothing
-        # overflows. Their product is the same for all j, which saves the second exponential.
-        greater, product = np.exp(size - largest), math.exp(-2.0 * largest)
-        # Where the product underflows the lesser is under 1e-160, and the greater may be 0.
-        lesser = product / greater if product > 0.0 else np.zeros(d)
-        mass = float(greater.dot(ones) + lesser.dot(ones))
-        return np.copysign((greater - lesser) * (z / mass), total)
-
-    return take_updates(recorder, used, update)
+    theta, w, total = np.zeros((3, d))
+    arguments = (scale, problem.lam, z, theta, w, total)
+    return run_loop(recorder, used, take_exponentiated_steps, arguments, lambda: (w, total))
 
 
 def adagrad(
@@ -209,39 +206,17 @@ def adagrad(
         problem, n_iter, rng, batch_size, replace, sampling, average, record, draws
     )
     if isinstance(project, L1Ball):
-        default, onto_ball = math.sqrt(2.0) * project.radius, l1_projection(project, problem.d)
+        default, radius = math.sqrt(2.0) * project.radius, project.radius
     elif isinstance(project, (bool, np.bool_)) and not project:
-        default, onto_ball = 1.0 / (problem.R or 1.0), None
+        default, radius = 1.0 / (problem.R or 1.0), math.inf
     else:
         raise ValueError(
             f"project must be False or an L1Ball, the sets AdaGrad projects on; got {project!r}"
         )
-    step, squares = _step(eta, default), np.zeros(problem.d)
-
-    def update(j: int, w: FloatArray, g: FloatArray) -> FloatArray:
-        nonlocal squares
-        squares += g * g
-        root = np.maximum(np.sqrt(squares), _LEAST_ROOT)
-        w = w - step * (g / root)
-        return w if onto_ball is None else onto_ball(w, root)
-
-    return take_updates(recorder, used, update)
+    tau, (squares, g, w, total) = np.zeros(1), np.zeros((4, problem.d))
+    arguments = (_step(eta, default), problem.lam, radius, tau, squares, g, w, total)
+    return run_loop(recorder, used, take_adaptive_steps, arguments, lambda: (w, total))
 
 
 def _step(eta: float | None, default: float) -> float:
     return default if eta is None else check_positive(eta, "eta")
-
-
-def _projection(
-    problem: HingeProblem, project: bool | float | L1Ball
-) -> tuple[float, Callable[[FloatArray], FloatArray]]:
-    """Return the radius of the ball that `project` names, and the projection onto it."""
-    if isinstance(project, L1Ball):
-        return project.radius, l1_projection(project, problem.d)
-    radius = check_radius(project, problem.lam)
-
-    def onto_l2_ball(w: FloatArray) -> FloatArray:
-        norm = math.sqrt(w.dot(w))
-        return w if norm <= radius else w * (radius / norm)
-
-    return radius, onto_l2_ball

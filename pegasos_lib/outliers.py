@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ._kernels import add_row, row_dot, rows_of
 from .online import check_radius, prepare
 from .problem import FloatArray, HingeProblem, IntArray, check_count, check_positive, check_start
+from .projections import nearest_in_l2_ball
 from .run import Average, Run
 from .sampling import Seed
 
@@ -178,7 +178,7 @@ def outlier_pegasos(
                 for i in hits:
                     c = suspects.importance(i) if importance_weights else 1.0
                     add_row(rows, i, c * labels[i] / (lam * t * k), candidate, 0.0, False)
-                shrink = _project(candidate, radius)
+                shrink = nearest_in_l2_ball(candidate, radius)
 
                 rose = watch.rises(candidate, None if hits else decay * shrink)
                 if not (rose and undo):
@@ -206,16 +206,6 @@ def outlier_pegasos(
         test_evaluations=watch.evaluations,
         trace_evaluations=np.array([work[s] for s in run.trace.iteration.tolist()], dtype=np.int64),
     )
-
-
-def _project(w: FloatArray, radius: float) -> float:
-    """Scale w in place into the ball; return the factor."""
-    square = float(w.dot(w))
-    if square <= radius * radius:
-        return 1.0
-    factor = radius / math.sqrt(square)
-    w *= factor
-    return factor
 
 
 class _Watch:

@@ -14,12 +14,16 @@ from pegasos_lib import (
     HingeProblem,
     InverseSqrt,
     InverseTime,
+    L1Ball,
     PegasosStep,
     WeightedStep,
     make_blobs_2d,
     pegasos,
+    project_l2_ball,
     subgradient_descent,
+    use_jit,
 )
+from pegasos_lib._active import ActiveSum
 from pegasos_lib.descent import _Point, gradient_descent
 from pegasos_lib.steps import ArmijoStep, SmallChange, SmallDecrease, SmallGap, SmallGradient
 from tests import reference
@@ -222,13 +226,32 @@ def test_the_gap_closes_and_fires_for_steps_that_keep_alpha_feasible(rule, proje
 @pytest.mark.parametrize("step", [PegasosStep(0.1), ConstantStep(0.3)])
 def test_alpha_follows_the_iterate_projected_or_not(step, radius):
     p = HingeProblem(*make_blobs_2d(30, separation=2.0, flip=0.1, rng=5), 0.1)
-    point = _Point(p, np.zeros(2), np.zeros(30))
+    point = _Point(ActiveSum(p), np.zeros(2), np.zeros(30))
+    onto_set = None if np.isinf(radius) else lambda w: project_l2_ball(w, radius)
     for t in range(1, 40):
-        point = point.moved(float(step(t)), radius=radius)
+        point = point.moved(float(step(t)), onto_set=onto_set)
         alpha = point._alpha
         assert p.weights(alpha) == pytest.approx(point.w, abs=1e-12)
         assert point.gap == pytest.approx(p.duality_gap(point.w, alpha), abs=1e-12)
     assert np.isinf(radius) or np.linalg.norm(point.w) == pytest.approx(radius)
+
+
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("kind", ["dense", "csr"])
+@pytest.mark.parametrize("share", [0.2, 1.0])
+def test_the_followed_sum_is_the_sum_anew(share, kind, jit):
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((400, 12)) * (rng.random((400, 12)) < share)
+    p = HingeProblem(stored(X, kind), rng.choice([-1.0, 1.0], 400), 0.1)
+    with use_jit(jit):
+        sums, w = ActiveSum(p), np.zeros(12)
+        for t in range(300):
+            # Short steps, which few margins cross at, and a jump now and then.
+            w = rng.standard_normal(12) if t % 40 == 39 else 0.99 * w + 0.01 * rng.random(12)
+            active, total = sums.at(w)
+            expected = p.y * (X @ w) < 1.0
+            assert (active == expected).all()
+            assert total == pytest.approx(X[expected].T @ p.y[expected], abs=1e-10)
 
 
 def test_the_first_test_that_fires_names_the_reason():
@@ -355,6 +378,8 @@ def batch(**options):
         ),
         (lambda: batch(stop=[None]), r"stop must be a StoppingTest or several.*; got \[None\]"),
         (lambda: batch(step=ArmijoStep(), project=True), "it needs project=False"),
+        (lambda: batch(step=ArmijoStep(), project=L1Ball(1.0)), "it needs project=False"),
+        (lambda: batch(project="l1"), "project, if it is not True or False, must be a finite"),
         (lambda: batch(step=ArmijoStep(), average="suffix"), "average='suffix' needs a fixed"),
         (lambda: batch(stop=SmallChange(1.0), average="suffix"), "average='suffix' needs a fixed"),
         (lambda: batch(w0=[1.0]), r"w0 must be a finite vector of shape \(2,\); got \[1.0\]"),

@@ -16,6 +16,8 @@ from pegasos_lib import (
     make_blobs_2d,
     pegasos,
     sgd,
+    subgradient_descent,
+    use_jit,
 )
 from pegasos_lib.mirror import adagrad, exponentiated_gradient, mirror_descent
 from pegasos_lib.projections import L1Ball
@@ -110,9 +112,10 @@ METHODS = {
 }
 
 
+@pytest.mark.parametrize("jit", [False, True])
 @pytest.mark.parametrize("kind", ["dense", "csr"])
 @pytest.mark.parametrize("name", METHODS)
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     example=data(),
     seed=st.integers(0, 2**32 - 1),
@@ -123,16 +126,17 @@ METHODS = {
     z=st.sampled_from([0.3, 2.0, 50.0]),
     average=AVERAGES,
 )
-def test_each_is_the_textbooks(name, kind, example, seed, T, k, sampling, eta, z, average):
+def test_each_is_the_textbooks(name, kind, jit, example, seed, T, k, sampling, eta, z, average):
     X, y, lam = example
     k = min(k, len(y))
     solve, textbook = METHODS[name]
     if name == "exponentiated gradient":
         eta /= z**2  # a longer step than 1/(lam z^2) multiplies the rounding
-    run = solve(
-        HingeProblem(stored(X, kind), y, lam), eta, z, n_iter=T, rng=seed, batch_size=k,
-        sampling=sampling, average=average, record=range(0, T + 1, 3),
-    )  # fmt: skip
+    with use_jit(jit):
+        run = solve(
+            HingeProblem(stored(X, kind), y, lam), eta, z, n_iter=T, rng=seed, batch_size=k,
+            sampling=sampling, average=average, record=range(0, T + 1, 3),
+        )  # fmt: skip
     path, nearest = follow(X, y, lam, run.draws.reshape(T, k), textbook(eta, z))
     assume(nearest > KINK)
     assert_follows(run, path, average, T)
@@ -353,6 +357,20 @@ def test_data_of_zeros_stay_at_0(name):
     p = HingeProblem(np.zeros((3, 2)), [1.0, -1.0, 1.0], 0.1)
     run = RUNS[name](p, None, 1.0, n_iter=10)
     assert run.w.tolist() == [0.0, 0.0]
+
+
+def test_batch_descent_reaches_the_best_point_of_the_l1_ball(small_ball):
+    p, z, best, unconstrained = small_ball
+    run = subgradient_descent(
+        p, n_iter=20_000, project=L1Ball(z), average="weighted", step="weighted", record=range(50)
+    )
+    assert -1e-8 <= p.objective(run.w_average) - best <= 1e-4
+    assert best - unconstrained > 0.02
+    w = np.zeros(p.d)
+    for t, kept in enumerate(run.trace.w, start=1):
+        assert kept == pytest.approx(w, abs=1e-11)
+        g = reference.subgradient(p.X, p.y, p.lam, w)
+        w = onto_l1_ball_by_bisection(w - 2 / (p.lam * (t + 1)) * g, z)
 
 
 BAD = [

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from pegasos_lib import project_l1_ball, project_l2_ball, project_simplex
-from pegasos_lib.projections import L1Ball, l1_projection
+from pegasos_lib.projections import L1Ball, l1_projection, nearest_in_l2_ball
 
 vectors = arrays(np.float64, st.integers(1, 6), elements=st.floats(-100, 100))
 radii = st.floats(1e-3, 1e3)
@@ -204,6 +204,14 @@ def test_the_loops_projection_is_the_sorted_one_whatever_came_before(points, rad
         u = project(w, s)
         assert u == pytest.approx(expected, abs=1e-11)
         assert np.abs(u).sum() <= radius * (1 + 1e-12)
+
+
+@given(vectors, radii)
+def test_the_loops_l2_projection_is_the_checked_one_and_tells_its_factor(w, radius):
+    u = w.copy()
+    factor = nearest_in_l2_ball(u, radius)
+    assert u == pytest.approx(project_l2_ball(w, radius), rel=1e-12, abs=1e-300)
+    assert u == pytest.approx(factor * w, rel=1e-12, abs=1e-300)
 
 
 @pytest.mark.parametrize("size", [1e-160, 1e20, 1e150])
