@@ -71,14 +71,24 @@ def test_the_tools_run_on_the_same_pins_as_the_notebooks():
 
 
 @pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="Binder's Python is 3.11")
-@pytest.mark.slow  # downloads and installs everything: 2 to 3 minutes
-def test_an_environment_made_as_the_dockerfile_says_runs_a_notebook(build_pack, checkout, tmp_path):
+@pytest.mark.parametrize(
+    "installer",
+    ["uv", pytest.param("pip", marks=pytest.mark.slow)],  # Binder's own takes 2 to 3 minutes
+)
+def test_an_environment_made_as_the_dockerfile_says_runs_a_notebook(
+    build_pack, checkout, tmp_path, installer
+):
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "env"], check=True)
     python = tmp_path / "env/bin/python"
     installs = re.findall(r"\$\{KERNEL_PYTHON_PREFIX\}/bin/pip (install .*)", build_pack.render({}))
     assert installs
     for words in installs:
-        command = [python, "-m", "pip", *words.replace('"', "").split()]
+        arguments = words.replace('"', "").split()
+        if installer == "pip":
+            command = [python, "-m", "pip", *arguments]
+        else:
+            arguments.remove("--no-cache-dir")
+            command = [sys.executable, "-m", "uv", "pip", *arguments, "--python", python]
         subprocess.run(command, cwd=checkout, check=True)
     notebook = checkout / "book/objective.ipynb"
     execute = ["-m", "jupyter", "execute", "--inplace", notebook]
