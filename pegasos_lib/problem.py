@@ -15,6 +15,7 @@ IntArray = NDArray[np.int64]
 
 # Margins of many iterates at once are computed in pieces of at most this many numbers (64 MB).
 _CHUNK = 8_000_000
+_PIECE = 65_536  # numbers that the cache holds
 
 
 class HingeProblem:
@@ -79,7 +80,7 @@ class HingeProblem:
     def squared_norms(self) -> FloatArray:
         """Return the (n,) array of ||x_i||_2^2."""
         if self.is_sparse:
-            return np.asarray(self.X.multiply(self.X).sum(axis=1), dtype=float).ravel()
+            return _csr_squared_norms(self.X)
         return cast(FloatArray, np.einsum("ij,ij->i", self.X, self.X))
 
     @property
@@ -89,7 +90,9 @@ class HingeProblem:
 
     def margins(self, w: ArrayLike) -> FloatArray:
         """Return y_i <w, x_i>, shape (n,) for w (d,) and (m, n) for m iterates W (m, d)."""
-        return self._scores(self._check_w(w)) * self.y
+        margins = self._scores(self._check_w(w))
+        margins *= self.y
+        return margins
 
     def losses(self, w: ArrayLike) -> FloatArray:
         """Return the hinge losses max(0, 1 - y_i <w, x_i>), shaped as `margins`."""
@@ -214,7 +217,21 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _hinge(margins: FloatArray) -> FloatArray:
-    return np.maximum(0.0, 1.0 - margins)
+    losses = 1.0 - margins
+    return np.maximum(0.0, losses, out=losses)
+
+
+def _csr_squared_norms(X: Any) -> FloatArray:
+    """Return ||x_i||^2 (n,) of the rows, in pieces: the squares of all would be a copy of X."""
+    norms = np.zeros(X.shape[0])
+    rows = max(1, _PIECE * X.shape[0] // max(1, X.nnz))
+    for first in range(0, len(norms), rows):
+        starts = X.indptr[first : first + rows + 1]
+        filled = np.flatnonzero(np.diff(starts))
+        if len(filled):
+            squares = np.square(X.data[starts[0] : starts[-1]])
+            norms[first + filled] = np.add.reduceat(squares, starts[filled] - starts[0])
+    return norms
 
 
 def _check_dense(X: Any) -> FloatArray:
@@ -223,20 +240,23 @@ def _check_dense(X: Any) -> FloatArray:
         raise ValueError(f"X must have shape (n, d), one example a row; got {array.shape}")
     _check_size(array.shape)
     array = np.ascontiguousarray(_real(array))
-    # A sum is finite only if all terms are, and costs no array of n*d booleans.
-    with np.errstate(over="ignore", invalid="ignore"):
-        suspicious = not np.isfinite(array.sum())
-    if suspicious and not np.isfinite(array).all():
+    if not _is_finite(array):
         row, column = np.argwhere(~np.isfinite(array))[0]
         raise ValueError(f"X must be finite; row {row}, column {column} holds {array[row, column]}")
     return read_only(array)
+
+
+def _is_finite(array: FloatArray) -> bool:
+    # A sum is finite only if all terms are, and costs no array of booleans.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(array.sum())) or bool(np.isfinite(array).all())
 
 
 def _check_csr(X: Any) -> Any:
     _check_size(X.shape)
     matrix = X.tocsr()
     data = _real(matrix.data)
-    if not np.isfinite(data).all():
+    if not _is_finite(data):
         place = int(np.flatnonzero(~np.isfinite(data))[0])
         row = int(np.searchsorted(matrix.indptr, place, side="right")) - 1
         column = int(matrix.indices[place])

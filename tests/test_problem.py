@@ -246,3 +246,26 @@ def test_data_scaled_by_s_is_lambda_divided_by_s_squared():
 def test_every_public_method_has_a_docstring():
     members = inspect.getmembers(HingeProblem, callable)
     assert not [name for name, member in members if name[0] != "_" and not member.__doc__]
+
+
+@pytest.mark.parametrize("piece", [1, 3, 7, 1000])
+def test_squared_norms_of_sparse_rows_come_in_pieces_of_any_size(monkeypatch, piece):
+    monkeypatch.setattr("pegasos_lib.problem._PIECE", piece)
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(40, 9)) * (rng.random((40, 9)) < 0.3)
+    X[[0, 1, 17, 38, 39]] = 0.0  # first, last and between
+    problem = HingeProblem(sp.csr_array(X), np.ones(40), 0.1)
+    np.testing.assert_allclose(problem.squared_norms, (X**2).sum(axis=1), rtol=1e-15)
+    empty = HingeProblem(sp.csr_array(np.zeros((5, 3))), np.ones(5), 0.1)
+    assert not empty.squared_norms.any()
+
+
+def test_margins_and_losses_are_the_callers_own():
+    X, y = np.eye(3), np.array([1.0, -1.0, 1.0])
+    problem, w = HingeProblem(X, y, 0.1), np.array([0.5, 2.0, 3.0])
+    margins = problem.margins(w)
+    losses = problem.losses(w)
+    margins[:] = losses[:] = np.nan
+    np.testing.assert_array_equal(problem.margins(w), [0.5, -2.0, 3.0])
+    np.testing.assert_array_equal(w, [0.5, 2.0, 3.0])
+    np.testing.assert_array_equal(X, np.eye(3))
