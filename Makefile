@@ -64,8 +64,11 @@ lock: .venv/installed  ## write the pins anew from pyproject.toml
 	$(call lock,requirements.txt,notebooks,what the notebooks run on$(comma) here and on Binder)
 	$(call lock,requirements-dev.txt,dev,requirements.txt and what builds the site$(comma) grades the course and tests both)
 
-bench: .venv/installed  ## time the solvers
-	$(BIN)/python benchmarks/pegasos_steps.py
+bench: .venv/installed  ## compare the solvers with others and with the goals (10 minutes)
+	-$(BIN)/uv pip install --python $(BIN)/python 'liblinear-official>=2.47' || echo "LIBLINEAR does not install here: its lines stay out"
+	$(BIN)/python -m benchmarks
+	$(BIN)/python benchmarks/optimizers.py --repeats 3
+	$(BIN)/python benchmarks/pegasos_steps.py --repeats 7
 
 bench-site: book  ## time the figures in a browser
 	$(BIN)/python -m tests.chromium

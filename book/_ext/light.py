@@ -191,10 +191,14 @@ def trim(app, exception):
 
 
 def merge_sheets(static, names, words):
-    """Write one style sheet for all pages: each sheet keeps a reader waiting."""
-    one = static / ONE_SHEET
-    css = "\n".join(read_sheet(static / name, one.parent) for name in names)
-    write_if_new(one, purge(css, words))
+    """Write one style sheet for all pages: each sheet keeps a reader waiting.
+
+    A build that writes no page copies no sheet either: then the one that is there still serves.
+    """
+    one, sheets = static / ONE_SHEET, [static / name for name in names]
+    if not one.is_file() or all(sheet.is_file() for sheet in sheets):
+        css = "\n".join(read_sheet(sheet, one.parent) for sheet in sheets)
+        write_if_new(one, purge(css, words))
     for path in static.rglob("*.css"):
         if path != one:
             path.unlink()

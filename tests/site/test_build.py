@@ -381,6 +381,8 @@ def test_style_sheets_become_one_with_imports_in_place_and_addresses_that_lead_o
         "p{background:url(../img/a.png)}b{background:url(data:x)}.used{color:red}"
         "@font-face{src:url(../deep/fonts/b.woff2)}a{fill:url(#c)}"
     )
+    merge_sheets(tmp_path, ["styles/first.css"], set())  # as in a build that writes no page
+    assert ".used" in (tmp_path / "styles" / "book.css").read_text("utf-8")
 
 
 def test_a_page_waits_for_one_style_sheet(pages):
