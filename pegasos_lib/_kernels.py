@@ -29,6 +29,9 @@ from .problem import HingeProblem, read_only
 
 __all__ = [
     "add_row",
+    "add_rows",
+    "chosen",
+    "compiled",
     "greedy_loop",
     "hits_loop",
     "jit_enabled",
@@ -40,7 +43,7 @@ __all__ = [
 ]
 
 # The running sum of the iterates loses digits in proportion to how far the scale has fallen.
-_LEAST_SCALE, _LEAST_SCALE_AVERAGING, _GREATEST_SCALE = 1e-100, 1e-4, 1e100
+LEAST_SCALE, LEAST_SCALE_AVERAGING, GREATEST_SCALE = 1e-100, 1e-4, 1e100
 
 _jit: ContextVar[bool | None] = ContextVar("pegasos_jit", default=None)
 
@@ -122,7 +125,7 @@ def take_steps(
     """
     s, a, square, added = float(state[0]), float(state[1]), float(state[2]), float(state[3])
     projecting, averaging, explaining = radius < np.inf, power >= 0, len(coefficients) > 0
-    least = _LEAST_SCALE_AVERAGING if averaging else _LEAST_SCALE
+    least = LEAST_SCALE_AVERAGING if averaging else LEAST_SCALE
     for j in range(len(draws)):
         if averaging:
             a += s * (first + j) if power == 1 else s
@@ -130,7 +133,7 @@ def take_steps(
         count = find_hits(X, y, draws[j], s, v, hits)
 
         s *= decay[j]
-        if not least < abs(s) < _GREATEST_SCALE:
+        if not least < abs(s) < GREATEST_SCALE:
             if averaging:
                 u -= a * v
                 a = 0.0
@@ -245,46 +248,55 @@ def count_hits(X: Any, y: Any, draws: Any, lam: float, v: Any, hits: Any, counts
             add_row(X, i, y[i], v, 0.0, False)
 
 
+def add_rows(X: Any, rows: Any, coefficients: Any, total: Any) -> None:
+    """Add the sum of c_i x_i over these rows to `total` (d,)."""
+    for j in range(len(rows)):
+        if coefficients[j] != 0.0:
+            add_row(X, rows[j], coefficients[j], total, 0.0, False)
+
+
+def chosen(loop: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a loop over row operations, compiled if that is enabled."""
+    return compiled(loop) if jit_enabled() else loop
+
+
 @cache
-def _compiled() -> dict[Callable[..., Any], Callable[..., Any]]:
-    """Return the compiled loop of each plain one."""
-    _rows.register()
-    loops: tuple[Any, ...] = (take_steps, take_sweeps, take_greedy_pass, count_hits)
-    return {loop: _cached_njit(loop) for loop in loops}
-
-
-def _cached_njit(loop: FunctionType) -> Any:
+def compiled(loop: Any) -> Any:
+    """Return a loop over row operations, compiled."""
     import numba
 
-    # Numba keeps compiled code by name until the loop's own file changes. The row operations are
-    # compiled into it, so their file's time becomes part of the name.
+    _register_rows()
+    # Numba keeps compiled code by name until the loop's own file changes. The operations are
+    # compiled into it, so the time of their files becomes part of the name.
+    files = (Path(__file__).with_name(name) for name in ("_rows.py", "projections.py"))
     named = FunctionType(loop.__code__, loop.__globals__)
-    named.__qualname__ = f"{loop.__name__}_{Path(_rows.__file__).stat().st_mtime_ns}"
+    named.__qualname__ = f"{loop.__name__}_{max(file.stat().st_mtime_ns for file in files)}"
     try:
         return numba.njit(cache=True)(named)
     except RuntimeError:  # no folder to keep the compiled code in
         return numba.njit(loop)
 
 
+@cache
+def _register_rows() -> None:
+    _rows.register()
+
+
 def steps_loop() -> Callable[..., None]:
     """Return `take_steps`, compiled if that is enabled."""
-    return _chosen(take_steps)
+    return chosen(take_steps)
 
 
 def sweeps_loop() -> Callable[..., tuple[int, float]]:
     """Return `take_sweeps`, compiled if that is enabled."""
-    return _chosen(take_sweeps)
+    return chosen(take_sweeps)
 
 
 def greedy_loop() -> Callable[..., None]:
     """Return `take_greedy_pass`, compiled if that is enabled."""
-    return _chosen(take_greedy_pass)
+    return chosen(take_greedy_pass)
 
 
 def hits_loop() -> Callable[..., None]:
     """Return `count_hits`, compiled if that is enabled."""
-    return _chosen(count_hits)
-
-
-def _chosen(loop: Callable[..., Any]) -> Callable[..., Any]:
-    return _compiled()[loop] if jit_enabled() else loop
+    return chosen(count_hits)

@@ -20,15 +20,23 @@ from typing import Any
 
 import numpy as np
 
-from . import _kernels
-from ._kernels import jit_enabled, rows_of
+from ._kernels import (
+    GREATEST_SCALE,
+    LEAST_SCALE,
+    LEAST_SCALE_AVERAGING,
+    compiled,
+    jit_enabled,
+    rows_of,
+)
 from ._rows import PREFETCH, add_row, find_hits, prefetch, squared_norm
 from .problem import FloatArray, IntArray
-from .projections import nearest_in_l1_ball
+from .projections import nearest_in_l1_ball, ones
 from .run import Recorder, Run
 
-# Stands for the root of a sum of squares that is 0, by which AdaGrad divides 0.
-_LEAST_ROOT = 1e-150
+# AdaGrad's sums of squares begin at this, so that it need not divide 0 by 0.
+LEAST_SQUARE = 1e-300
+# Below this a sum of exponentials and of their inverses has lost no digits.
+_GREATEST_MASS = 1e300
 
 
 def take_lazy_steps(
@@ -50,7 +58,7 @@ def take_lazy_steps(
     """
     s, a, square, added, c = state[0], state[1], state[2], state[3], state[4]
     projecting, averaging = radius < np.inf, power >= 0
-    least = _kernels._LEAST_SCALE_AVERAGING if averaging else _kernels._LEAST_SCALE
+    least = LEAST_SCALE_AVERAGING if averaging else LEAST_SCALE
     for j in range(len(draws)):
         if averaging:
             a += s * c * (first + j) if power == 1 else s * c
@@ -58,7 +66,7 @@ def take_lazy_steps(
         count = find_hits(X, y, draws[j], s * c, v, hits)
 
         s *= 1.0 - eta * lam * c
-        if not least < abs(s) < _kernels._GREATEST_SCALE:
+        if not least < abs(s) < GREATEST_SCALE:
             if averaging:
                 u -= a * v
                 a = 0.0
@@ -103,7 +111,7 @@ def take_l1_steps(
         if lazy:
             theta -= (1.0 - decay[first - 1 + j]) * w
         else:
-            theta[:] = decay[first - 1 + j] * w
+            np.multiply(w, decay[first - 1 + j], theta)
         for h in range(count):
             i = hits[h]
             add_row(X, i, size * y[i] / len(draws[j]), theta, 0.0, False)
@@ -134,7 +142,8 @@ def take_exponentiated_steps(
 
 def take_adaptive_steps(
     X: Any, y: Any, draws: Any, first: int, power: int, hits: Any,
-    eta: float, lam: float, radius: float, tau: Any, squares: Any, g: Any, w: Any, total: Any,
+    eta: float, lam: float, radius: float, tau: Any, squares: Any,
+    root: Any, g: Any, w: Any, total: Any,
 ) -> None:  # fmt: skip
     """Take steps of AdaGrad; each costs O(d), as lam w is part of every squared subgradient.
 
@@ -143,17 +152,18 @@ def take_adaptive_steps(
     eta, lam : step size and lambda
     radius : of the l1 ball; infinity for none
     tau : (1,) threshold of the last projection; changed in place
-    squares, g, w, total : (d,) changed in place
+    squares : (d,) sums of squares, from `LEAST_SQUARE` on; changed in place
+    root, g, w, total : (d,) changed in place
     """
     for j in range(len(draws)):
         add_iterate(total, w, first + j, power)
         count = find_hits(X, y, draws[j], 1.0, w, hits)
-        g[:] = lam * w
+        np.multiply(w, lam, g)
         for h in range(count):
             i = hits[h]
             add_row(X, i, -y[i] / len(draws[j]), g, 0.0, False)
         squares += g * g
-        root = np.maximum(np.sqrt(squares), _LEAST_ROOT)
+        np.sqrt(squares, root)
         w -= eta * (g / root)
         if radius < np.inf:
             tau[0] = nearest_in_l1_ball(w, root, radius, tau[0], w)
@@ -168,11 +178,17 @@ def add_iterate(total: Any, w: Any, t: int, power: int) -> None:
 
 
 def signed_softmax(theta: Any, radius: float, w: Any) -> None:
-    """Set w to radius (theta+ - theta-), where theta+-_j is exp(+-theta_j) over the sum of all.
-
-    Both are divided by the largest of all exponentials, so that nothing overflows. Their product
-    is then the same for all j, which saves the second exponential.
-    """
+    """Set w to radius (theta+ - theta-), where theta+-_j is exp(+-theta_j) over the sum of all."""
+    one = ones(len(theta))
+    greater = np.exp(theta)
+    lesser = 1.0 / greater
+    mass = float(greater.dot(one) + lesser.dot(one))
+    if mass < _GREATEST_MASS:
+        greater -= lesser
+        np.multiply(greater, radius / mass, out=w)
+        return
+    # Divided by the largest of all exponentials, so that nothing overflows. The product of a pair
+    # is then the same for all j, which saves the second exponential.
     size = np.abs(theta)
     largest = float(size.max())
     greater, product = np.exp(size - largest), math.exp(-2.0 * largest)
@@ -216,7 +232,7 @@ def run_loop(
         part = steps[done:stop]
         start = time.perf_counter()
         # A step size may make w overflow, and the run is to show it.
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             loop(X, y, part, done + 1, power, hits, *arguments)
         seconds += time.perf_counter() - start
         recorder.keep(stop, *read(), seconds)
@@ -244,12 +260,11 @@ def run_in_l1_ball(
 @cache
 def _compiled() -> dict[Callable[..., Any], Callable[..., Any]]:
     """Return the compiled loop of each plain one."""
-    _kernels.steps_loop()  # registers the row operations
     _register()
     loops: tuple[Any, ...] = (
         take_lazy_steps, take_l1_steps, take_exponentiated_steps, take_adaptive_steps,
     )  # fmt: skip
-    return {loop: _kernels._cached_njit(loop) for loop in loops}
+    return {loop: compiled(loop) for loop in loops}
 
 
 def _register() -> None:

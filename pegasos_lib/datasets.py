@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .problem import FloatArray, check_count
-from .sampling import Seed
+from .problem import FloatArray, check_count, check_finite
+from .sampling import Seed, make_rng
 
 _ROWS = 20_000  # rows of `make_rcv1_like` made at once
 
@@ -69,7 +69,7 @@ def make_blobs_2d(
     X : ndarray, shape (n, 2)
     y : ndarray, shape (n,)
     """
-    rng = np.random.default_rng(rng)
+    rng, separation = make_rng(rng), check_finite(separation, "separation")
     y = _labels(n)
     centre = np.array([1.0, 1.0]) * (separation / np.sqrt(8.0))
     X = y[:, np.newaxis] * centre + rng.standard_normal((n, 2))
@@ -96,7 +96,7 @@ def make_two_arcs_2d(
     X : ndarray, shape (n, 2)
     y : ndarray, shape (n,)
     """
-    rng = np.random.default_rng(rng)
+    rng, noise = make_rng(rng), check_finite(noise, "noise", least=0.0)
     y = _labels(n)
     angle = rng.uniform(0.0, np.pi, n)
     arc = np.column_stack([np.cos(angle) - 0.5, np.sin(angle) - 0.25])
@@ -124,7 +124,7 @@ def make_ring_2d(
     X : ndarray, shape (n, 2)
     y : ndarray, shape (n,)
     """
-    rng = np.random.default_rng(rng)
+    rng, noise = make_rng(rng), check_finite(noise, "noise", least=0.0)
     y = _labels(n)
     angle = rng.uniform(0.0, 2.0 * np.pi, n)
     disc, ring = np.sqrt(rng.uniform(0.0, 1.0, n)), 2.0 + noise * rng.standard_normal(n)
@@ -225,7 +225,7 @@ def make_mail(
         raise ValueError(f"outliers must be a share in [0, 1]; got {outliers!r}")
     if kind not in OUTLIER_KINDS:
         raise ValueError(f"kind must be one of {', '.join(OUTLIER_KINDS)}; got {kind!r}")
-    rng = np.random.default_rng(rng)
+    rng = make_rng(rng)
     n = n_train + n_test
     y = rng.permutation(_labels(n))
     tilt = 0.5 * rng.standard_normal(n_words)
@@ -289,7 +289,7 @@ def make_rcv1_like(
     n, d, nnz = check_count(n, "n", 1), check_count(d, "d", 2), check_count(nnz, "nnz", 1)
     if 2 * nnz > d:
         raise ValueError(f"nnz must be at most d/2 = {d // 2}; got {nnz}")
-    rng = np.random.default_rng(rng)
+    rng = make_rng(rng)
     frequency = rng.permutation(1.0 / (np.arange(d) + 20.0))
     frequency /= frequency.sum()
     weight, y = -np.log(frequency), rng.permutation(_labels(n))

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from ._active import ActiveSum
 from .online import check_radius
 from .problem import FloatArray, HingeProblem, check_count, check_start
-from .projections import L1Ball, l1_projection, project_l2_ball
+from .projections import L1Ball, l1_projection, project_l1_ball, project_l2_ball
 from .run import Average, Recorder, Run, record_counts
 from .steps import ArmijoStep, SmallGap, StepRule, StoppingTest, make_step
 
@@ -107,7 +107,7 @@ def subgradient_descent(
         except for what it violates.
     stop : StoppingTest or iterable of them
         Tests made after every step, in this order; the first that fires ends the run. None by
-        default.
+        default. With an `L1Ball`, `SmallGap` bounds P(w) less the minimum over that ball.
 
     Returns
     -------
@@ -131,11 +131,10 @@ def subgradient_descent(
     w1 = check_start(w0, (problem.d,)) if w0 is not None else np.zeros(problem.d)
 
     take = _stepper(rule, n_iter, problem.lam, onto_set)
-    tracked = any(isinstance(test, SmallGap) for test in tests)
-    alpha = np.zeros(problem.n) if tracked else None
+    alpha = np.zeros(problem.n) if any(isinstance(test, SmallGap) for test in tests) else None
     total, seconds, done, reason = np.zeros(problem.d), 0.0, 0, ""
     kept: dict[int, tuple[FloatArray, FloatArray, float]] = {}
-    point = _Point(ActiveSum(problem), w1, alpha)
+    point = _Point(ActiveSum(problem), w1, alpha, project if isinstance(project, L1Ball) else None)
     for end in recorder.stops:
         start = time.perf_counter()
         while done < end and not reason:
@@ -227,8 +226,11 @@ def gradient_descent(
 class _Point:
     """Hold one w, with P and its subgradient there computed once and only if asked for."""
 
-    def __init__(self, sums: ActiveSum, w: FloatArray, alpha: FloatArray | None) -> None:
-        self._sums, self._problem, self.w, self._alpha = sums, sums.problem, w, alpha
+    def __init__(
+        self, sums: ActiveSum, w: FloatArray, alpha: FloatArray | None, ball: L1Ball | None = None
+    ) -> None:
+        self._sums, self._problem, self.w = sums, sums.problem, w
+        self._alpha, self._ball = alpha, ball  # the ball that holds the iterates, if it is l1
 
     @cached_property
     def _hits(self) -> tuple[NDArray[np.bool_], FloatArray]:
@@ -247,25 +249,31 @@ class _Point:
     @property
     def gap(self) -> float:
         assert self._alpha is not None, "alpha is tracked wherever a SmallGap asks for the gap"
-        return self.value - self._problem.dual_objective(self._alpha)
+        if self._ball is None:
+            return self.value - self._problem.dual_objective(self._alpha)
+        # P >= lam/2 ||u||^2 + mean(alpha_i (1 - m_i(u))), in the ball least at this u.
+        v = self._problem.weights(self._alpha)
+        u = project_l1_ball(v, self._ball.radius)
+        inner = self._problem.lam * float(u @ v - 0.5 * (u @ u))
+        return self.value - float(np.mean(self._alpha)) + inner
 
     def moved(
         self, eta: float, decay: float | None = None, onto_set: Projection | None = None
     ) -> _Point:
         """Return the point after a step of size eta, with decay = 1 - eta lam and a projection."""
-        if decay is None:
-            decay = 1.0 - eta * self._problem.lam
+        decay = 1.0 - eta * self._problem.lam if decay is None else decay
         free = decay * self.w + (eta / self._problem.n) * self._hits[1]
         w = free if onto_set is None else onto_set(free)
-        return _Point(self._sums, w, self._moved_alpha(decay, free, w))
+        return _Point(self._sums, w, self._moved_alpha(decay, free, w), self._ball)
 
     def _moved_alpha(self, decay: float, free: FloatArray, w: FloatArray) -> FloatArray | None:
         if self._alpha is None:
             return None
         alpha = np.clip(decay * self._alpha + (1.0 - decay) * self._hits[0], 0.0, 1.0)
         size = float(np.linalg.norm(free))
-        scale = float(np.linalg.norm(w)) / size if w is not free and size > 0.0 else 1.0
-        return alpha * min(1.0, scale)
+        if w is free or size == 0.0 or self._ball is not None:
+            return alpha
+        return alpha * min(1.0, float(np.linalg.norm(w)) / size)
 
 
 class _SmoothPoint:
@@ -298,7 +306,7 @@ class _SmoothPoint:
 def _projection(project: bool | float | L1Ball, problem: HingeProblem) -> Projection | None:
     """Return the projection onto the set that `project` names; None if that is everything."""
     if isinstance(project, L1Ball):
-        return l1_projection(project, problem.d)
+        return l1_projection(project)
     radius = check_radius(project, problem.lam)
     return None if math.isinf(radius) else partial(project_l2_ball, radius=radius)
 
@@ -311,8 +319,7 @@ def _stepper(rule: StepRule | ArmijoStep, n_iter: int, *fixed: Any) -> Callable[
     eta = rule(t)
     if not fixed:
         return lambda point, j: point.moved(eta[j])
-    lam, onto_set = fixed
-    decay = rule.decay(t, lam)
+    decay, onto_set = rule.decay(t, fixed[0]), fixed[1]
     return lambda point, j: point.moved(eta[j], decay[j], onto_set)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._mirror_kernels import (
+    LEAST_SQUARE,
     run_in_l1_ball,
     run_loop,
     take_adaptive_steps,
@@ -70,7 +71,7 @@ def mirror_descent(
     recorder, used = prepare(
         problem, n_iter, rng, batch_size, replace, sampling, average, record, draws
     )
-    on_l1 = isinstance(project, L1Ball)
+    n_iter, on_l1 = len(used), isinstance(project, L1Ball)
     z = project.radius if isinstance(project, L1Ball) else check_radius(project, problem.lam)
     if math.isinf(z):
         # z/(2 R), written so that it has a value where R = 0.
@@ -147,7 +148,7 @@ def exponentiated_gradient(
     )
     z, d = check_positive(radius, "radius"), problem.d
     G = problem.lam * z + max(float(problem.X.max()), -float(problem.X.min()))
-    scale = z * _step(eta, math.sqrt(2.0 * math.log(2 * d) / max(1, n_iter)) / (z * G))
+    scale = z * _step(eta, math.sqrt(2.0 * math.log(2 * d) / max(1, len(used))) / (z * G))
     theta, w, total = np.zeros((3, d))
     arguments = (scale, problem.lam, z, theta, w, total)
     return run_loop(recorder, used, take_exponentiated_steps, arguments, lambda: (w, total))
@@ -213,8 +214,9 @@ def adagrad(
         raise ValueError(
             f"project must be False or an L1Ball, the sets AdaGrad projects on; got {project!r}"
         )
-    tau, (squares, g, w, total) = np.zeros(1), np.zeros((4, problem.d))
-    arguments = (_step(eta, default), problem.lam, radius, tau, squares, g, w, total)
+    tau, (root, g, w, total) = np.zeros(1), np.zeros((4, problem.d))
+    squares = np.full(problem.d, LEAST_SQUARE)
+    arguments = (_step(eta, default), problem.lam, radius, tau, squares, root, g, w, total)
     return run_loop(recorder, used, take_adaptive_steps, arguments, lambda: (w, total))
 
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._kernels import jit_enabled, rows_of, steps_loop
-from ._rows import add_row, row_dot
+from ._mirror_kernels import run_in_l1_ball
 from .problem import FloatArray, HingeProblem, IntArray, check_count, check_positive
-from .projections import L1Ball, l1_projection
+from .projections import L1Ball
 from .run import AVERAGES, Average, Recorder, Run
 from .sampling import Sampling, Seed, check_batch_size, check_draws, draw_batches
 from .steps import InverseSqrt, PegasosStep, StepRule, make_step
@@ -144,8 +144,7 @@ def sgd(
         radius = check_radius(project, problem.lam)
         return _run(recorder, used, eta, rule.decay(t, problem.lam), radius)
 
-    onto_ball, steps = l1_projection(project, problem.d), eta.tolist()
-    return take_updates(recorder, used, lambda j, w, g: onto_ball(w - steps[j] * g))
+    return run_in_l1_ball(recorder, used, eta, rule.decay(t, problem.lam), project.radius)
 
 
 def prepare(
@@ -167,54 +166,6 @@ def prepare(
         return recorder, check_draws(draws, problem.n, n_iter, k)
     drawn = draw_batches(rng, problem.n, n_iter, k, replace, sampling)
     return recorder, drawn.reshape(n_iter, k)
-
-
-def take_updates(
-    recorder: Recorder,
-    draws: IntArray,
-    update: Callable[[int, FloatArray, FloatArray], FloatArray],
-) -> Run:
-    """Run a solver whose step costs O(d), from w_1 = 0.
-
-    Parameters
-    ----------
-    recorder : Recorder
-    draws : ndarray of int, shape (T, k)
-    update : callable
-        Maps j = t - 1, w_t and the subgradient g_t of the instantaneous objective at w_t to
-        w_{t+1}. It must not write into w_t.
-    """
-    w, total, seconds, done = np.zeros(recorder.problem.d), np.zeros(recorder.problem.d), 0.0, 0
-    average, subgradient = recorder.average, _subgradient(recorder.problem, draws)
-    for stop in recorder.stops:
-        start = time.perf_counter()
-        # A step size may make w overflow, and the run is to show it.
-        with np.errstate(over="ignore", invalid="ignore"):
-            for j in range(done, stop):
-                if average is not None:
-                    total += (j + 1) * w if average == "weighted" else w
-                w = update(j, w, subgradient(j, w))
-        seconds += time.perf_counter() - start
-        recorder.keep(stop, w, total, seconds)
-        done = stop
-    return recorder.run(np.zeros(recorder.problem.d), draws[:, 0] if draws.shape[1] == 1 else draws)
-
-
-def _subgradient(problem: HingeProblem, draws: IntArray) -> Callable[[int, FloatArray], FloatArray]:
-    """Return the function that gives the subgradient at w on the batch of step j + 1."""
-    if draws.shape[1] > 1:
-        return lambda j, w: problem.subgradient(w, draws[j])
-    # One example a step, without what `HingeProblem.subgradient` spends on checks.
-    X, y, lam, examples = rows_of(problem), problem.y.tolist(), problem.lam, draws[:, 0].tolist()
-
-    def subgradient(j: int, w: FloatArray) -> FloatArray:
-        i = examples[j]
-        g = lam * w
-        if y[i] * row_dot(X, i, w) < 1.0:
-            add_row(X, i, -y[i], g, 0.0, False)
-        return g
-
-    return subgradient
 
 
 def check_radius(project: bool | float, lam: float) -> float:

@@ -15,7 +15,7 @@ from .online import check_radius, prepare
 from .problem import FloatArray, HingeProblem, IntArray, check_count, check_positive, check_start
 from .projections import nearest_in_l2_ball
 from .run import Average, Run
-from .sampling import Seed
+from .sampling import Seed, make_rng
 
 Test = Literal["full", "alive", "instantaneous"]
 
@@ -147,7 +147,7 @@ def outlier_pegasos(
     Ryu and Choi, "Variants of Pegasos", CS229, Stanford (2009), whose pseudo-code is repaired
     here: the candidate is projected first and then tested, and probability has a rule.
     """
-    rng = np.random.default_rng(rng)
+    rng = make_rng(rng)
     recorder, used = prepare(problem, n_iter, rng, batch_size, True, "iid", average, record, draws)
     radius = check_radius(project, problem.lam)
     suspects = _Suspects(problem.n, two_out, probability, p_min)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, cast
@@ -144,13 +145,13 @@ class HingeProblem:
 
     def weights(self, alpha: ArrayLike) -> FloatArray:
         """Return w(alpha) = (1/(lam n)) sum_i alpha_i y_i x_i, for alpha in [0, 1]^n."""
-        alpha = self._check_alpha(alpha)
+        alpha = check_alpha(alpha, self.n)
         return cast(FloatArray, (self.X.T @ (alpha * self.y)) / (self.lam * self.n))
 
     def dual_objective(self, alpha: ArrayLike) -> float:
         """Return D(alpha) = mean(alpha) - lam/2 ||w(alpha)||^2 for alpha in [0, 1]^n."""
         w = self.weights(alpha)
-        return float(np.mean(self._check_alpha(alpha))) - 0.5 * self.lam * float(w @ w)
+        return float(np.mean(check_alpha(alpha, self.n))) - 0.5 * self.lam * float(w @ w)
 
     def duality_gap(self, w: ArrayLike, alpha: ArrayLike) -> float:
         """Return P(w) - D(alpha), which bounds P(w) - P(w*) from above for any feasible alpha."""
@@ -185,21 +186,18 @@ class HingeProblem:
             raise ValueError(f"w must have shape ({self.d},); got {w.shape}")
         return w
 
-    def _check_alpha(self, alpha: ArrayLike) -> FloatArray:
-        alpha = np.asarray(alpha, dtype=float)
-        if alpha.shape != (self.n,):
-            raise ValueError(f"alpha must have shape ({self.n},); got {alpha.shape}")
-        if not ((alpha >= 0.0) & (alpha <= 1.0)).all():
-            raise ValueError(
-                "alpha must lie in [0, 1]; its values reach from "
-                f"{float(alpha.min()):g} to {float(alpha.max()):g}"
-            )
-        return alpha
+
+def as_array(value: Any, name: str, dtype: Any = None) -> NDArray[Any]:
+    """Return numpy.asarray(value), or say which argument was no array of numbers."""
+    try:
+        return np.asarray(value, dtype=dtype)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be an array of numbers: {error}") from error
 
 
 def check_indices(indices: ArrayLike | Sequence[int], n: int, name: str) -> IntArray:
     """Return `indices` as int64 after checking that all are integers in 0..n-1."""
-    array = np.asarray(indices)
+    array = as_array(indices, name)
     if array.size and array.dtype.kind not in "iu":
         raise ValueError(f"{name} must be integers; got dtype {array.dtype}")
     if array.size and (int(array.min()) < 0 or int(array.max()) >= n):
@@ -235,7 +233,7 @@ def _csr_squared_norms(X: Any) -> FloatArray:
 
 
 def _check_dense(X: Any) -> FloatArray:
-    array = np.asarray(X)
+    array = as_array(X, "X")
     if array.ndim != 2:
         raise ValueError(f"X must have shape (n, d), one example a row; got {array.shape}")
     _check_size(array.shape)
@@ -314,6 +312,14 @@ def check_positive(value: float, name: str) -> float:
     return number
 
 
+def check_finite(value: float, name: str, least: float = -math.inf) -> float:
+    """Return `value` as a float after checking that it is a finite number of at least `least`."""
+    if isinstance(value, numbers.Real) and math.isfinite(value) and value >= least:
+        return float(value)
+    bound = "" if least == -math.inf else f" >= {least:g}"
+    raise ValueError(f"{name} must be a finite number{bound}; got {value!r}")
+
+
 def check_count(value: int, name: str, least: int) -> int:
     """Return `value` as an int after checking that it is an integer of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
@@ -321,9 +327,22 @@ def check_count(value: int, name: str, least: int) -> int:
     return int(value)
 
 
+def check_alpha(alpha: ArrayLike, n: int, name: str = "alpha") -> FloatArray:
+    """Return dual variables as an array after checking that they are n numbers in [0, 1]."""
+    array = as_array(alpha, name, dtype=float)
+    if array.shape != (n,):
+        raise ValueError(f"{name} must have shape ({n},); got {array.shape}")
+    if not ((array >= 0.0) & (array <= 1.0)).all():
+        raise ValueError(
+            f"{name} must lie in [0, 1]; its values reach from "
+            f"{float(array.min()):g} to {float(array.max()):g}"
+        )
+    return array
+
+
 def check_start(w0: ArrayLike, shape: tuple[int, ...] | None = None) -> FloatArray:
     """Return a copy of the start w_1 after checking that it is a finite vector (of this shape)."""
-    w = np.array(w0, dtype=float)
+    w = as_array(w0, "w0", dtype=float).copy()
     if w.ndim != 1 or (shape and w.shape != shape) or not np.isfinite(w).all():
         raise ValueError(f"w0 must be a finite vector of shape {shape or '(d,)'}; got {w0!r}")
     return w

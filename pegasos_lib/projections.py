@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .problem import FloatArray, check_positive
+from .problem import FloatArray, check_positive, read_only
 
 # A smaller share of the largest weight counts as 0: sums of its inverse might overflow.
 _LEAST_WEIGHT = 1e-200
+# Rounding of the l1 norm of a projection, as a share of the norm of the point.
+_ROUNDING = 1e-15
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class L1Ball:
     radius: float
 
     def __post_init__(self) -> None:
-        check_positive(self.radius, "radius")
+        object.__setattr__(self, "radius", check_positive(self.radius, "radius"))
 
 
 def project_l2_ball(w: ArrayLike, radius: float) -> FloatArray:
@@ -122,11 +125,12 @@ def nearest_in_l1_ball(
     For the loop of a solver: quick, and unchecked; the weights (d,) must be above 0. The
     threshold tau, which is returned, solves sum_j max(0, |w_j| - tau/s_j) = radius, whose left
     side is convex and piecewise linear, so that Newton's method ends at the solution itself
-    (Michelot, 1986, for equal weights); from the last call's tau it takes two or three steps of
-    O(d). A w that is not finite gives NaN.
+    (Michelot, 1986, for equal weights); from the last call's tau it takes one or two steps of
+    O(d). A point inside stays to the last bit, and one that is not finite gives NaN in every
+    place; tau then stays too.
     """
-    size = np.abs(w)
-    total = float(size.sum())
+    size, one = np.abs(w), ones(len(w))
+    total = float(size.dot(one))
     if total <= radius:
         out[:] = w
         return tau
@@ -134,52 +138,49 @@ def nearest_in_l1_ball(
         out[:] = math.nan
         return tau
     inverse = None if weights is None else 1.0 / weights
-    breakpoints = size if weights is None else size * weights
-    tau = _newton(size, radius, breakpoints, inverse, tau)
-    shrunk = np.maximum(size - (tau if inverse is None else tau * inverse), 0.0)
-    np.copysign(_inside(shrunk, radius, float(shrunk.sum())), w, out=out)
+    shrunk, stepped = np.empty_like(size), False
+    while True:
+        np.subtract(size, tau if inverse is None else tau * inverse, out=shrunk)
+        np.maximum(shrunk, 0.0, out=shrunk)
+        left = float(shrunk.dot(one))
+        # After a step tau is at most the solution, until rounding says otherwise.
+        if not abs(left - radius) > _ROUNDING * total or (stepped and left < radius):
+            break
+        if left == 0.0:  # too large a start
+            tau = 0.0
+            continue
+        slope = np.count_nonzero(shrunk) if inverse is None else float(inverse.dot(shrunk > 0.0))
+        following = tau + (left - radius) / (slope or math.nan)
+        if following == tau:
+            break
+        tau, stepped = following, True
+    if left > radius:
+        shrunk *= radius / left
+    np.copysign(shrunk, w, out=out)
     return tau
 
 
-def l1_projection(ball: L1Ball, d: int) -> Callable[..., FloatArray]:
-    """Return a function from w (d,), and weights (d,) if any, to `nearest_in_l1_ball`.
+@lru_cache(maxsize=8)
+def ones(d: int) -> FloatArray:
+    """Return d ones: a product with them is a sum in a third of the time that `sum` takes."""
+    return cast(FloatArray, read_only(np.ones(d)))
 
-    It keeps the threshold from one call to the next.
+
+def l1_projection(ball: L1Ball) -> Callable[[FloatArray], FloatArray]:
+    """Return a function from w (d,) to a new array with its projection onto the ball.
+
+    It is `nearest_in_l1_ball`, unchecked as that is, and keeps the threshold from one call to the
+    next.
     """
     radius, tau = ball.radius, 0.0
 
-    def project(w: FloatArray, weights: FloatArray | None = None) -> FloatArray:
+    def project(w: FloatArray) -> FloatArray:
         nonlocal tau
-        nearest = np.empty(d)
-        tau = nearest_in_l1_ball(w, weights, radius, tau, nearest)
+        nearest = np.empty_like(w)
+        tau = nearest_in_l1_ball(w, None, radius, tau, nearest)
         return nearest
 
     return project
-
-
-def _newton(
-    size: FloatArray,
-    radius: float,
-    breakpoints: FloatArray,
-    inverse: FloatArray | None,
-    start: float,
-) -> float:
-    """Return tau with sum_j max(0, size_j - tau inverse_j) = radius < sum_j size_j."""
-    active = breakpoints > start
-    count = np.count_nonzero(active)
-    if count == 0:
-        active = breakpoints > 0.0
-        count = np.count_nonzero(active)
-    last = -math.inf
-    while True:
-        slope = count if inverse is None else float(inverse.dot(active))
-        tau = (float(size.dot(active)) - radius) / (slope or math.nan)
-        active = breakpoints > tau
-        found = np.count_nonzero(active)
-        # From the first step on tau rises and the set shrinks, until rounding says otherwise.
-        if found in (0, count) or tau <= last:
-            return tau
-        last, count = tau, found
 
 
 def _shrink(size: FloatArray, radius: float, weights: FloatArray) -> FloatArray:

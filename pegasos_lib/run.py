@@ -98,7 +98,7 @@ class DualRun(Run):
     gap : float
         P(w) - D(alpha) >= P(w) - P(w*), computed at the end from `alpha` alone.
     visits : int
-        Number of coordinate steps made.
+        Number of coordinate steps: rows read, but those that an extrapolation of shrinking adds.
     """
 
     alpha: FloatArray = field(repr=False)
@@ -128,7 +128,7 @@ def record_counts(record: int | Iterable[int] | None, n_iter: int) -> IntArray:
         if n_iter == 0 or number == 1:
             return np.array([n_iter], dtype=np.int64)
         return np.unique(np.rint(np.geomspace(1, n_iter, number)).astype(np.int64))
-    counts = np.asarray(record if isinstance(record, np.ndarray) else list(record))
+    counts = np.asarray(list(record) if isinstance(record, Iterable) else record)
     if counts.ndim != 1 or counts.size == 0 or counts.dtype.kind not in "iu":
         raise ValueError(
             "record must be None, a number of iterates to keep, or a list of step counts; "
@@ -145,7 +145,7 @@ def record_counts(record: int | Iterable[int] | None, n_iter: int) -> IntArray:
 
 def check_average(average: str | None) -> Average | None:
     """Return `average` after checking that it is None or one of `AVERAGES`."""
-    if average is not None and average not in AVERAGES:
+    if average is not None and average not in list(AVERAGES):
         raise ValueError(
             f"average must be one of {', '.join(AVERAGES)}, or None for the last iterate alone; "
             f"got {average!r}"

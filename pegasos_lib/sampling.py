@@ -50,7 +50,7 @@ def draw_batches(
     """
     n, n_iter = check_count(n, "n", 1), check_count(n_iter, "n_iter", 0)
     k = check_batch_size(batch_size, n, replace, sampling)
-    rng = np.random.default_rng(rng)
+    rng = make_rng(rng)
     if sampling == "permutation":
         draws = _permutations(rng, n, n_iter * k).reshape(n_iter, k)
     elif replace or k == 1:
@@ -60,6 +60,16 @@ def draw_batches(
     else:
         draws = _large_subsets(rng, n, n_iter, k)
     return draws[:, 0] if k == 1 else draws
+
+
+def make_rng(rng: Seed) -> np.random.Generator:
+    """Return the generator itself, or a new one from this seed."""
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"rng must be an integer >= 0, a numpy.random.Generator or None; got {rng!r}"
+        ) from error
 
 
 def check_batch_size(batch_size: int, n: int, replace: bool, sampling: str) -> int:

@@ -254,6 +254,84 @@ def test_the_followed_sum_is_the_sum_anew(share, kind, jit):
             assert total == pytest.approx(X[expected].T @ p.y[expected], abs=1e-10)
 
 
+@pytest.mark.parametrize("jit", [False, True])
+@settings(max_examples=60)
+@given(
+    example=data(max_n=30, max_d=12),
+    kind=st.sampled_from(["dense", "csr"]),
+    moves=st.lists(
+        st.sampled_from(["step", "step", "repeat", "far", "sparse", "back", "zero", "nan", "inf"]),
+        min_size=5, max_size=40,
+    ),
+    seed=st.integers(0, 2**32 - 1),
+)  # fmt: skip
+def test_the_followed_sum_is_right_wherever_w_goes(jit, example, kind, moves, seed):
+    X, y, lam = example
+    rng, d = np.random.default_rng(seed), X.shape[1]
+    with use_jit(jit), np.errstate(invalid="ignore", over="ignore"):
+        sums = ActiveSum(HingeProblem(stored(X, kind), y, lam))
+        path = [np.zeros(d)]
+        for move in moves:
+            w = path[-1] if np.isfinite(path[-1]).all() else np.zeros(d)
+            w = {
+                "step": 0.9 * w + 0.05 * rng.standard_normal(d),
+                "repeat": path[-1].copy(),
+                "far": 10.0 ** rng.integers(-3, 4) * rng.standard_normal(d),
+                "sparse": rng.standard_normal(d) * (np.arange(d) == rng.integers(d)),
+                "back": path[-2 if len(path) > 1 else -1].copy(),
+                "zero": np.zeros(d),
+                "nan": np.where(np.arange(d) == 0, np.nan, w),
+                "inf": np.where(np.arange(d) == 0, np.inf, w),
+            }[move]
+            path.append(w)
+            asked_before = rng.random() < 0.3
+            if asked_before and np.isfinite(w).all():
+                assert sums.margins(w) == pytest.approx(y * (X @ w), rel=1e-12, abs=1e-11)
+            active, total = sums.at(w)
+            assert np.isfinite(total).all()
+            assert total == pytest.approx(X[active].T @ y[active], abs=1e-10)
+            if np.isfinite(w).all():
+                margins = y * (X @ w)
+                sure = np.abs(margins - 1.0) > 1e-9
+                assert (active == (margins < 1.0))[sure].all(), (move, margins[sure])
+
+
+def test_sums_are_made_afresh_in_time_and_small_moves_read_few_rows():
+    rng = np.random.default_rng(9)
+    p = HingeProblem(rng.standard_normal((200, 10)), rng.choice([-1.0, 1.0], 200), 0.1)
+    sums, additions = ActiveSum(p), []
+    for _ in range(60):
+        sums.at(rng.standard_normal(10))
+        additions.append(sums._known[-1].additions)
+    assert max(additions) <= 2 * p.n
+    assert max(additions) > p.n  # so that sums were made from others, not all from nothing
+    before, w = sums._read, sums._w
+    for _ in range(50):
+        w = w + 1e-4 * rng.standard_normal(10)
+        sums.at(w)
+    assert sums._read - before < 2 * p.n
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_no_row_is_read_where_the_iterates_go_to_and_fro(jit):
+    rng = np.random.default_rng(8)
+    X = rng.standard_normal((300, 40)) * (rng.random((300, 40)) < 0.2)
+    p = HingeProblem(X, rng.choice([-1.0, 1.0], 300), 0.1)
+    one, other = 10 * rng.standard_normal((2, 40)) * (np.arange(40) % 6 == [[0], [1]])
+    with use_jit(jit):
+        sums = ActiveSum(p)
+        for w in (np.zeros(40), one, other) * 4:
+            sums.at(w.copy())
+        assert (p.margins(one) < 1).sum() > 50
+        assert ((p.margins(one) < 1) != (p.margins(other) < 1)).sum() > 50
+        # Margins come from the columns in use, and both sums are known.
+        before = sums._read
+        for w in (one, other) * 4:
+            active, total = sums.at(w.copy())
+            assert total == pytest.approx(X[active].T @ p.y[active], abs=1e-10)
+        assert sums._read == before
+
+
 def test_the_first_test_that_fires_names_the_reason():
     p = HingeProblem(*make_blobs_2d(20), 0.1)
     tests = [SmallGap(1e-9), SmallChange(1e9), SmallDecrease(1e9)]

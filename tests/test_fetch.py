@@ -379,7 +379,7 @@ def test_other_images_than_mnists_are_refused(openml, what):
 @pytest.fixture
 def corpus(monkeypatch):
     """Make a corpus of eight stories that scikit-learn's own reader takes for RCV1."""
-    X = sp.random(8, 5, density=0.6, format="csr", rng=1)
+    X = sp.random(8, 5, density=0.6, format="csr", random_state=1)
     X = sp.vstack([X[:7], sp.csr_matrix((1, 5))]).tocsr()  # an empty story comes last
     topics = np.zeros((8, 3), np.uint8)
     topics[[0, 2, 3, 6], 1] = 1

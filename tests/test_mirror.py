@@ -19,8 +19,11 @@ from pegasos_lib import (
     subgradient_descent,
     use_jit,
 )
+from pegasos_lib._active import ActiveSum
+from pegasos_lib.descent import _Point
 from pegasos_lib.mirror import adagrad, exponentiated_gradient, mirror_descent
-from pegasos_lib.projections import L1Ball
+from pegasos_lib.projections import L1Ball, l1_projection
+from pegasos_lib.steps import SmallGap
 from tests import reference
 from tests.generated import data, stored
 from tests.test_projections import onto_l1_ball_by_bisection
@@ -371,6 +374,79 @@ def test_batch_descent_reaches_the_best_point_of_the_l1_ball(small_ball):
         assert kept == pytest.approx(w, abs=1e-11)
         g = reference.subgradient(p.X, p.y, p.lam, w)
         w = onto_l1_ball_by_bisection(w - 2 / (p.lam * (t + 1)) * g, z)
+
+
+@pytest.mark.parametrize("step", ["pegasos", "weighted", ConstantStep(0.05), ConstantStep(30.0)])
+@pytest.mark.parametrize("eps", [0.1, 0.02, 0.002])
+def test_small_gap_certifies_the_best_point_of_the_l1_ball(eps, step, small_ball):
+    p, z, best, unconstrained = small_ball
+    run = subgradient_descent(p, n_iter=5000, project=L1Ball(z), step=step, stop=SmallGap(eps))
+    excess = p.objective(run.w) - best
+    if step == ConstantStep(30.0):  # alpha is cut: the gap is true, but need not close
+        assert run.stopped_by == "n_iter" or excess <= eps + 1e-8
+        return
+    assert run.stopped_by == "small gap"
+    assert -1e-8 <= excess <= eps + 1e-8
+    # No certificate for P without the ball could fire so low.
+    assert best - unconstrained > 0.02
+
+
+@settings(max_examples=60)
+@given(data(), st.sampled_from([0.05, 1.0, 30.0]), st.sampled_from([0.1, 1.0, 1e3]))
+def test_the_gap_in_the_l1_ball_is_p_less_the_least_lagrangian(example, z, eta):
+    X, y, lam = example
+    p, rng = HingeProblem(X, y, lam), np.random.default_rng(7)
+    onto_ball = l1_projection(L1Ball(z))
+    point = _Point(ActiveSum(p), np.zeros(p.d), np.zeros(p.n), L1Ball(z))
+    for _ in range(8):
+        point = point.moved(eta, onto_set=onto_ball)
+    alpha, dual = point._alpha, p.objective(point.w) - point.gap
+
+    def lagrangian(u):
+        return lam / 2 * (u @ u) + np.mean(alpha * (1 - y * (X @ u)))
+
+    scale = max(1.0, abs(dual), lagrangian(point.w))
+    assert alpha.min() >= 0.0
+    assert alpha.max() <= 1.0
+    assert point.gap >= -1e-9 * scale
+    # Of the ball's points none is lower, and one is as low.
+    shares = rng.standard_normal((20, p.d))
+    shares *= z * rng.random((20, 1)) / np.abs(shares).sum(axis=1, keepdims=True)
+    corners = z * np.vstack([np.eye(p.d), -np.eye(p.d)])
+    least = onto_l1_ball_by_bisection(X.T @ (alpha * y) / (lam * p.n), z)
+    for u in (*shares, *corners, point.w):
+        assert lagrangian(u) >= dual - 1e-9 * scale
+    assert lagrangian(least) == pytest.approx(dual, abs=1e-9 * scale)
+
+
+ALIKE = RUNS | {
+    "sgd, free": lambda p, eta, z, **o: sgd(p, step=InverseSqrt(eta), **o),
+    "pegasos, free": lambda p, eta, z, **o: pegasos(p, project=False, **o),
+    "pegasos, l2 ball": lambda p, eta, z, **o: pegasos(p, project=z, **o),
+    "batch descent, free": lambda p, eta, z, rng, **o: subgradient_descent(p, **o),
+    "batch descent, l1 ball": lambda p, eta, z, rng, **o: subgradient_descent(
+        p, project=L1Ball(z), **o
+    ),
+}
+
+
+@pytest.mark.parametrize("z", [0.3, 3.0])
+@pytest.mark.parametrize("name", ALIKE)
+def test_compiled_plain_dense_and_csr_are_alike(name, z):
+    rng = np.random.default_rng(11)
+    X = rng.standard_normal((80, 30)) * (rng.random((80, 30)) < 0.25)
+    y = rng.choice([-1.0, 1.0], 80)
+    kept = []
+    for jit in (True, False):
+        for kind in ("dense", "csr"):
+            with use_jit(jit):
+                p = HingeProblem(stored(X, kind), y, 0.05)
+                run = ALIKE[name](p, 0.1, z, n_iter=300, rng=4, record=range(0, 301, 10))
+            kept.append(np.vstack([run.trace.w, run.trace.w_average]))
+    scale = max(1.0, np.abs(kept[0]).max())
+    for other in kept[1:]:
+        assert np.abs(other - kept[0]).max() <= 1e-10 * scale
+    assert np.abs(kept[0]).max() > 0.0
 
 
 BAD = [

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from pegasos_lib import project_l1_ball, project_l2_ball, project_simplex
-from pegasos_lib.projections import L1Ball, l1_projection, nearest_in_l2_ball
+from pegasos_lib.projections import L1Ball, l1_projection, nearest_in_l1_ball, nearest_in_l2_ball
 
 vectors = arrays(np.float64, st.integers(1, 6), elements=st.floats(-100, 100))
 radii = st.floats(1e-3, 1e3)
@@ -193,10 +193,23 @@ def test_known_weighted_projections():
     assert project_l1_ball([3.0, -2.0], 3.0, [0.0, 0.0]).tolist() == [2.0, -1.0]
 
 
+def loops_l1_projection(radius):
+    """Return the projection of a solver's loop, which begins at the threshold of the last time."""
+    tau = 0.0
+
+    def project(w, weights=None):
+        nonlocal tau
+        u = np.empty_like(w)
+        tau = nearest_in_l1_ball(w, weights, radius, tau, u)
+        return u
+
+    return project
+
+
 @given(st.lists(weighted, min_size=1, max_size=5), radii, st.booleans())
 def test_the_loops_projection_is_the_sorted_one_whatever_came_before(points, radius, plain):
     d = min(len(w) for w, _ in points)
-    project = l1_projection(L1Ball(radius), d)
+    project = loops_l1_projection(radius)
     for w, s in points:
         w, s = w[:d], None if plain else s[:d]
         expected = project_l1_ball(w, radius, s)
@@ -218,18 +231,46 @@ def test_the_loops_l2_projection_is_the_checked_one_and_tells_its_factor(w, radi
 @pytest.mark.parametrize("weights", [None, np.array([1.0, 1e-9, 2.0])])
 def test_a_point_of_another_scale_than_the_ball_is_projected_into_it(size, weights):
     w = size * np.array([3.0, -2.0, 0.0])
-    for u in (project_l1_ball(w, 1.0, weights), l1_projection(L1Ball(1.0), 3)(w, weights)):
+    for u in (project_l1_ball(w, 1.0, weights), loops_l1_projection(1.0)(w, weights)):
         assert np.isfinite(u).all()
         assert np.abs(u).sum() <= 1.0 + 1e-12
         assert (u * w >= 0.0).all()
 
 
-def test_the_loops_projection_shows_a_run_that_diverged():
-    project = l1_projection(L1Ball(1.0), 2)
+@pytest.mark.parametrize("bad", [[np.nan, 1.0], [np.inf, 1.0], [-np.inf, np.inf], [0.0, np.nan]])
+@pytest.mark.parametrize("weights", [None, np.array([1.0, 2.0])])
+def test_the_loops_projection_shows_a_run_that_diverged(bad, weights):
+    project = loops_l1_projection(1.0)
+    assert project(np.array([3.0, 2.5]), weights).tolist() != [0.0, 0.0]
     with np.errstate(invalid="ignore"):
-        assert np.isnan(project(np.array([np.nan, 1.0]))).all()
-        assert np.isnan(project(np.array([np.inf, 1.0]))).any()
-    assert project(np.array([3.0, 0.0])).tolist() == [1.0, 0.0]
+        assert np.isnan(project(np.array(bad), weights)).all()
+    assert project(np.array([3.0, 0.0]), weights).tolist() == [1.0, 0.0]
+    assert project(np.array([0.3, -0.1]), weights).tolist() == [0.3, -0.1]
+
+
+@given(st.lists(vectors.map(lambda w: np.resize(w, 4)), min_size=1, max_size=4), radii)
+def test_the_kept_projection_gives_new_arrays(points, radius):
+    project = l1_projection(L1Ball(radius))
+    for w in points:
+        before = w.copy()
+        u = project(w)
+        assert u == pytest.approx(project_l1_ball(w, radius), abs=1e-11)
+        if np.abs(w).sum() < radius * (1 - 1e-12):
+            assert u.tolist() == w.tolist()
+        u += 1.0
+        assert w.tolist() == before.tolist()
+    with np.errstate(invalid="ignore"):
+        assert np.isnan(project(np.array([np.inf, 1.0]))).all()
+
+
+def test_a_start_far_beyond_the_threshold_is_no_harm():
+    out = np.empty(3)
+    for start in (0.0, 0.5, 2.9, 3.0, 1e9):
+        for weights in (None, np.ones(3), np.array([1.0, 2.0, 4.0])):
+            tau = nearest_in_l1_ball(np.array([3.0, -2.0, 0.1]), weights, 2.0, start, out)
+            expected = project_l1_ball([3.0, -2.0, 0.1], 2.0, weights)
+            assert out == pytest.approx(expected, abs=1e-13), (start, weights)
+            assert 0.0 < tau < 4.0
 
 
 @pytest.mark.parametrize("weights", [[1.0], [1.0, -1.0], [np.nan, 1.0], [np.inf, 1.0], 2.0])
