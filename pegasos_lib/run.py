@@ -98,7 +98,7 @@ class DualRun(Run):
     gap : float
         P(w) - D(alpha) >= P(w) - P(w*), computed at the end from `alpha` alone.
     visits : int
-        Number of coordinate steps: rows read, but those that an extrapolation of shrinking adds.
+        Number of coordinate steps made; with shrinking, rows that are left unread count as none.
     """
 
     alpha: FloatArray = field(repr=False)

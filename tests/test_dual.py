@@ -513,9 +513,9 @@ P = HingeProblem(np.eye(2), [1.0, -1.0], 0.1)
             lambda: sdca(P, output="average", shrink=False, burn_in=-1),
             "burn_in must be an integer >= 0; got -1",
         ),
-        (lambda: sdca(P, alpha0=[0.5]), r"alpha must have shape \(2,\); got \(1,\)"),
-        (lambda: sdca(P, alpha0=[0.5, 1.5]), r"alpha must lie in \[0, 1\]; its values reach from"),
-        (lambda: sdca(P, alpha0=[0.5, np.nan]), r"alpha must lie in \[0, 1\]"),
+        (lambda: sdca(P, alpha0=[0.5]), r"alpha0 must have shape \(2,\); got \(1,\)"),
+        (lambda: sdca(P, alpha0=[0.5, 1.5]), r"alpha0 must lie in \[0, 1\]; its values reach from"),
+        (lambda: sdca(P, alpha0=[0.5, np.nan]), r"alpha0 must lie in \[0, 1\]"),
         (
             lambda: pegasos_certificate(subgradient_descent(P, n_iter=3)),
             "the certificate needs a run that drew examples; its draws are None",
