@@ -179,8 +179,9 @@ def goals_table(found: list[Goal]) -> list[str]:
 
 
 def power_of_ten(value: float) -> str:
-    """Return 1e-3 as $10^{-3}$."""
-    return f"$10^{{{round(math.log10(value))}}}$"
+    """Return 1e-3 as 10⁻³, in letters that a screen reader finds in a table's head."""
+    exponent = str(round(math.log10(value)))
+    return "10" + exponent.translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def times_table(race: Race) -> list[str]:
