@@ -13,7 +13,6 @@ hits : (k,) room for the examples of a step whose margin is below 1
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -31,7 +30,7 @@ from ._kernels import (
 from ._rows import PREFETCH, add_row, find_hits, prefetch, squared_norm
 from .problem import FloatArray, IntArray
 from .projections import nearest_in_l1_ball, ones
-from .run import Recorder, Run
+from .run import Recorder, Run, power_of
 
 # AdaGrad's sums of squares begin at this, so that it need not divide 0 by 0.
 LEAST_SQUARE = 1e-300
@@ -217,7 +216,7 @@ def run_loop(
         Gives the iterate and the running sum that the loop left in its arguments.
     """
     problem, k = recorder.problem, draws.shape[1]
-    power = {None: -1, "uniform": 0, "suffix": 0, "weighted": 1}[recorder.average]
+    power = power_of(recorder.average)
     X, y, steps = rows_of(problem), problem.y, draws
     hits: Any = np.zeros(k, dtype=np.int64)
     if jit_enabled():
@@ -227,16 +226,12 @@ def run_loop(
         # Python numbers are quicker than NumPy's where they are used one by one.
         y, steps, hits = y.tolist(), draws.tolist(), hits.tolist()
 
-    seconds, done = 0.0, 0
-    for stop in recorder.stops:
-        part = steps[done:stop]
-        start = time.perf_counter()
+    def take_part(done: int, stop: int) -> None:
         # A step size may make w overflow, and the run is to show it.
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            loop(X, y, part, done + 1, power, hits, *arguments)
-        seconds += time.perf_counter() - start
-        recorder.keep(stop, *read(), seconds)
-        done = stop
+            loop(X, y, steps[done:stop], done + 1, power, hits, *arguments)
+
+    recorder.follow(take_part, read)
     return recorder.run(np.zeros(problem.d), draws[:, 0] if k == 1 else draws)
 
 

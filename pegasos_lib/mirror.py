@@ -17,7 +17,7 @@ from ._mirror_kernels import (
     take_exponentiated_steps,
     take_lazy_steps,
 )
-from .online import check_radius, prepare
+from .online import check_radius, prepare, refresh_after
 from .problem import HingeProblem, check_positive
 from .projections import L1Ball
 from .run import Average, Run
@@ -83,8 +83,7 @@ def mirror_descent(
         eta_t = np.full(n_iter, step)
         return run_in_l1_ball(recorder, used, eta_t, 1.0 - problem.lam * eta_t, z, lazy=True)
     v, u, state = np.zeros(problem.d), np.zeros(problem.d), np.array([1.0, 0.0, 0.0, 0.0, 1.0])
-    # ||v||^2 costs O(d): for sparse rows it is computed afresh once as many numbers were added.
-    refresh = problem.d * problem.n // max(1, problem.X.nnz) if problem.is_sparse else n_iter
+    refresh = refresh_after(problem)
     return run_loop(
         recorder,
         used,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterable
 from typing import Any, cast
 
@@ -14,7 +13,7 @@ from ._kernels import jit_enabled, rows_of, steps_loop
 from ._mirror_kernels import run_in_l1_ball
 from .problem import FloatArray, HingeProblem, IntArray, check_count, check_positive
 from .projections import L1Ball
-from .run import AVERAGES, Average, Recorder, Run
+from .run import Average, Recorder, Run, power_of
 from .sampling import Sampling, Seed, check_batch_size, check_draws, draw_batches
 from .steps import InverseSqrt, PegasosStep, StepRule, make_step
 
@@ -175,6 +174,16 @@ def check_radius(project: bool | float, lam: float) -> float:
     return check_positive(project, "project, if it is not True or False,")
 
 
+def refresh_after(problem: HingeProblem) -> int:
+    """Return the number of added rows after which ||v||^2 is computed afresh.
+
+    It costs O(d): for sparse rows it is due once as many numbers were added. For dense rows it is
+    exact at any time.
+    """
+    stored = problem.X.nnz if problem.is_sparse else problem.n
+    return int(problem.d * problem.n // max(1, stored))
+
+
 class Steps:
     """Hold what step t + 1 of projected subgradient descent needs of the t steps before.
 
@@ -193,7 +202,7 @@ class Steps:
 
     def __init__(self, d: int, average: Average | None) -> None:
         self.t, self.coefficients = 0, np.zeros(0)
-        self._power = -1 if average is None else AVERAGES[average]
+        self._power = power_of(average)
         # As `take_steps` keeps them.
         self._v, self._u, self._numbers = np.zeros(d), np.zeros(d), np.array([1.0, 0.0, 0.0, 0.0])
 
@@ -227,9 +236,7 @@ class Steps:
         self, problem: HingeProblem, radius: float
     ) -> Callable[[IntArray, FloatArray, FloatArray], None]:
         """Return the function that takes the steps of draws (m, k), eta (m,) and decay (m,)."""
-        # ||v||^2 costs O(d): for sparse rows it is computed afresh once as many numbers were added.
-        stored = problem.X.nnz if problem.is_sparse else problem.n
-        refresh = problem.d * problem.n // max(1, stored)
+        refresh = refresh_after(problem)
         loop, X, y, compiled = steps_loop(), rows_of(problem), problem.y, jit_enabled()
         labels = [] if compiled else y.tolist()
 
@@ -259,11 +266,8 @@ def _run(
     take = state.taker(problem, radius)
     take(draws[:0], eta[:0], decay[:0])  # compiles, untimed
 
-    seconds, done = 0.0, 0
-    for stop in recorder.stops:
-        start = time.perf_counter()
+    def take_part(done: int, stop: int) -> None:
         take(draws[done:stop], eta[done:stop], decay[done:stop])
-        seconds += time.perf_counter() - start
-        recorder.keep(stop, state.w, state.total, seconds)
-        done = stop
+
+    recorder.follow(take_part, lambda: (state.w, state.total))
     return recorder.run(np.zeros(problem.d), draws[:, 0] if k == 1 else draws)

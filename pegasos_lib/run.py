@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, cast
@@ -153,6 +154,11 @@ def check_average(average: str | None) -> Average | None:
     return cast("Average | None", average)
 
 
+def power_of(average: Average | None) -> int:
+    """Return the power of t that weighs w_t in the running sum; -1 where none is kept."""
+    return -1 if average is None else AVERAGES[average]
+
+
 def mean_iterate(total: FloatArray, s: int, average: str) -> FloatArray:
     """Return sum_{t<=s} q_t w_t / sum_{t<=s} q_t, given the first sum; q_t is t or 1."""
     return total / (s * (s + 1) // 2 if AVERAGES[average] == 1 else s)
@@ -201,6 +207,23 @@ class Recorder:
             self._w[count], self._seconds[count] = w.copy(), seconds
         if self.average is not None:
             self._sums[count] = total.copy()
+
+    def follow(
+        self,
+        take: Callable[[int, int], None],
+        read: Callable[[], tuple[FloatArray, FloatArray]],
+    ) -> None:
+        """Have the steps taken, timed, and keep what `read` gives of w and the sum at each stop.
+
+        `take(done, stop)` takes the steps from the first that is not done to the stop.
+        """
+        seconds, done = 0.0, 0
+        for stop in self.stops:
+            start = time.perf_counter()
+            take(done, stop)
+            seconds += time.perf_counter() - start
+            self.keep(stop, *read(), seconds)
+            done = stop
 
     def run(self, w1: FloatArray, draws: IntArray | None) -> Run:
         """Return the finished run."""

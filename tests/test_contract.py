@@ -256,24 +256,16 @@ SPARSE = {
 }
 
 
-def test_every_form_of_an_array_gives_the_same_run(solver, blobs):
+@pytest.mark.parametrize(
+    ("forms", "atol"), [(ARRAYS, 0.0), (SPARSE, 1e-10)], ids=["array", "sparse"]
+)
+def test_every_form_of_the_data_gives_the_same_run(solver, blobs, forms, atol):
     X, y, lam = blobs
     plain = solver(HingeProblem(X, y, lam), n_iter=15, rng=1, record=3)
-    for name, form in ARRAYS.items():
+    for name, form in forms.items():
         run = solver(HingeProblem(form(X), y, lam), n_iter=15, rng=1, record=3)
         try:
-            assert_same(plain, run)
-        except AssertionError as error:
-            raise AssertionError(f"{name}: {error}") from None
-
-
-def test_every_form_of_sparse_data_gives_the_same_run(solver, blobs):
-    X, y, lam = blobs
-    plain = solver(HingeProblem(X, y, lam), n_iter=15, rng=1, record=3)
-    for name, form in SPARSE.items():
-        run = solver(HingeProblem(form(X), y, lam), n_iter=15, rng=1, record=3)
-        try:
-            assert_same(plain, run, atol=1e-10)
+            assert_same(plain, run, atol=atol)
         except AssertionError as error:
             raise AssertionError(f"{name}: {error}") from None
 
