@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import cache
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -126,9 +124,9 @@ class _Rows:
 
     def __init__(self, problem: HingeProblem) -> None:
         self.matrix, self.is_sparse = problem.X, problem.is_sparse
-        self._loops = _compiled() if jit_enabled() else ()
-        self._few = (_FEW_COMPILED if self._loops else _FEW) * problem.n
-        if self._loops:
+        self._compiled = jit_enabled()
+        self._few = (_FEW_COMPILED if self._compiled else _FEW) * problem.n
+        if self._compiled:
             self._rows, none = rows_of(problem), np.zeros(0, dtype=np.int64)
             self.dots(none, np.zeros(problem.d))  # compiles
             self.combined(none, np.zeros(0))
@@ -137,10 +135,10 @@ class _Rows:
         """Return <x_i, v> for these rows."""
         if len(rows) > self._few:
             return cast(FloatArray, (self.matrix @ v)[rows])
-        if not self._loops:
+        if not self._compiled:
             return cast(FloatArray, self.matrix[rows] @ v)
         dots = np.empty(len(rows))
-        self._loops[0](self._rows, rows, v, dots)
+        compiled(put_dots)(self._rows, rows, v, dots)
         return dots
 
     def combined(self, rows: IntArray, coefficients: FloatArray) -> FloatArray:
@@ -149,10 +147,10 @@ class _Rows:
             weights = np.zeros(self.matrix.shape[0])
             weights[rows] = coefficients
             return cast(FloatArray, self.matrix.T @ weights)
-        if not self._loops:
+        if not self._compiled:
             return cast(FloatArray, self.matrix[rows].T @ coefficients)
         total = np.zeros(self.matrix.shape[1])
-        self._loops[1](self._rows, rows, coefficients, total)
+        compiled(add_rows)(self._rows, rows, coefficients, total)
         return total
 
 
@@ -179,12 +177,6 @@ def put_entries(X: Any, indptr: Any, data: Any, columns: Any) -> None:
                 p += 1
 
 
-@cache
-def _compiled() -> tuple[Callable[..., None], ...]:
-    loops: tuple[Any, ...] = (put_dots, add_rows, count_entries, put_entries)
-    return tuple(compiled(loop) for loop in loops)
-
-
 def _thin(X: FloatArray) -> Any:
     """Return dense X in the CSR format."""
     from scipy.sparse import csr_array
@@ -192,11 +184,10 @@ def _thin(X: FloatArray) -> Any:
     n, d = X.shape
     counts = np.zeros(n, dtype=np.int64)
     if jit_enabled():
-        count, put = _compiled()[2:]
-        count(X, counts)
+        compiled(count_entries)(X, counts)
         indptr = np.append(0, np.cumsum(counts)).astype(np.int32)
         data, columns = np.empty(indptr[-1]), np.empty(indptr[-1], dtype=np.int32)
-        put(X, indptr, data, columns)
+        compiled(put_entries)(X, indptr, data, columns)
         return csr_array((data, columns, indptr), shape=X.shape)
 
     size = max(1, _BLOCK // d)

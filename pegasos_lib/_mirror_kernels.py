@@ -220,7 +220,8 @@ def run_loop(
     X, y, steps = rows_of(problem), problem.y, draws
     hits: Any = np.zeros(k, dtype=np.int64)
     if jit_enabled():
-        loop = _compiled()[loop]
+        _register()
+        loop = compiled(loop)
         loop(X, y, draws[:0], 1, power, hits, *arguments)  # compiles, untimed
     elif k == 1:
         # Python numbers are quicker than NumPy's where they are used one by one.
@@ -253,15 +254,6 @@ def run_in_l1_ball(
 
 
 @cache
-def _compiled() -> dict[Callable[..., Any], Callable[..., Any]]:
-    """Return the compiled loop of each plain one."""
-    _register()
-    loops: tuple[Any, ...] = (
-        take_lazy_steps, take_l1_steps, take_exponentiated_steps, take_adaptive_steps,
-    )  # fmt: skip
-    return {loop: compiled(loop) for loop in loops}
-
-
 def _register() -> None:
     """Give Numba compiled forms of the operations, which it then puts in their place."""
     from numba.extending import overload

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .datasets import Mail, load_mnist_binary, zero_against_rest
-from .problem import FloatArray
+from .problem import FloatArray, csr_squared_norms
 
 
 class _File(NamedTuple):
@@ -345,6 +345,5 @@ def _unit_rows(X: Any) -> Any:
     """Return a CSR matrix of the rows scaled to length 1; empty ones stay empty."""
     from scipy.sparse import csr_matrix
 
-    length = np.sqrt(np.asarray(X.power(2).sum(axis=1))).ravel()
-    data = X.data / np.repeat(length, np.diff(X.indptr))
+    data = X.data / np.repeat(np.sqrt(csr_squared_norms(X)), np.diff(X.indptr))
     return csr_matrix((data, X.indices, X.indptr), shape=X.shape)

@@ -81,7 +81,7 @@ class HingeProblem:
     def squared_norms(self) -> FloatArray:
         """Return the (n,) array of ||x_i||_2^2."""
         if self.is_sparse:
-            return _csr_squared_norms(self.X)
+            return csr_squared_norms(self.X)
         return cast(FloatArray, np.einsum("ij,ij->i", self.X, self.X))
 
     @property
@@ -219,7 +219,7 @@ def _hinge(margins: FloatArray) -> FloatArray:
     return np.maximum(0.0, losses, out=losses)
 
 
-def _csr_squared_norms(X: Any) -> FloatArray:
+def csr_squared_norms(X: Any) -> FloatArray:
     """Return ||x_i||^2 (n,) of the rows, in pieces: the squares of all would be a copy of X."""
     norms = np.zeros(X.shape[0])
     rows = max(1, _PIECE * X.shape[0] // max(1, X.nnz))
