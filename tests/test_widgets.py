@@ -14,10 +14,13 @@ import traitlets
 
 from pegasos_lib import HingeProblem
 from pegasos_lib.widgets import PegasosExplorer
+from pegasos_lib.widgets.base import Figure, script
 from pegasos_lib.widgets.pegasos import SETTINGS, figure_draws
 
 WIDGETS = Path(__file__).parents[1] / "pegasos_lib" / "widgets"
-JS, BUNDLE = WIDGETS / "js", WIDGETS / "static" / "figures.js"
+JS, STATIC = WIDGETS / "js", WIDGETS / "static"
+SHARED = STATIC / "figures.js"
+KINDS = sorted(path.stem for path in STATIC.glob("*.js") if path != SHARED)
 GOLDEN = Path(__file__).parent / "golden"
 
 
@@ -69,9 +72,10 @@ def test_a_notebook_gets_widget_picture_and_words():
     assert len(data["text/html"]) < 32_000
 
 
-def test_the_module_for_a_kernel_is_the_pages_script():
+def test_the_module_for_a_kernel_is_the_pages_scripts():
     explorer = PegasosExplorer()
-    assert explorer._esm.startswith(BUNDLE.read_text("utf-8"))
+    scripts = SHARED.read_text("utf-8") + (STATIC / "pegasos.js").read_text("utf-8")
+    assert explorer._esm.startswith(scripts)
     assert explorer._esm.endswith('export default PegasosFigures.widget("pegasos");\n')
 
 
@@ -186,7 +190,7 @@ def test_first_points_and_settings_are_those_of_the_script():
 # ------------------------------------------------------------------------------------ the script
 
 
-def test_the_committed_script_is_what_the_sources_build(tmp_path):
+def test_the_committed_scripts_are_what_the_sources_build(tmp_path):
     modules = JS / "node_modules"
     assert modules.is_dir(), "run `npm ci` in pegasos_lib/widgets/js, or `make js`"
     copy = tmp_path / "js"
@@ -194,15 +198,36 @@ def test_the_committed_script_is_what_the_sources_build(tmp_path):
     (copy / "node_modules").symlink_to(modules)
     (tmp_path / "static").mkdir()
     node("build.mjs", cwd=copy)
-    built = (tmp_path / "static" / "figures.js").read_bytes()
-    assert built == BUNDLE.read_bytes(), "the sources changed: run `make js` and commit the script"
+    built = {path.name: path.read_bytes() for path in (tmp_path / "static").iterdir()}
+    committed = {path.name: path.read_bytes() for path in STATIC.glob("*.js")}
+    assert built == committed, "the sources changed: run `make js` and commit the scripts"
 
 
-def test_the_script_is_small_and_names_no_host():
-    text = BUNDLE.read_text("utf-8")
+def test_every_figure_has_a_class_a_script_and_a_picture():
+    classes = {kind.kind: kind for kind in Figure.__subclasses__()}
+    assert set(classes) == set(KINDS) == {path.stem for path in STATIC.glob("*.svg")}
+    for kind, figure in classes.items():
+        assert figure._esm == script(kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_scripts_of_a_figure_are_small_and_name_no_host(kind):
+    text = script(kind)
     assert len(text.encode()) < 150_000
     hosts = set(re.findall(r"https?://([\w.-]+)", text))
     assert hosts <= {"www.w3.org"}, f"the script names {hosts}: only the SVG namespace may stand"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_figure_takes_what_all_share_from_the_shared_script(kind):
+    own, shared = (STATIC / f"{kind}.js").read_text("utf-8"), SHARED.read_text("utf-8")
+    of_the_frame = ("createElementNS", "Reloading the page", "Mike Bostock")
+    assert all(text in shared for text in of_the_frame)
+    assert [text for text in of_the_frame if text in own] == []
+
+
+def test_the_shared_script_carries_the_licence_of_what_it_holds():
+    text = SHARED.read_text("utf-8")
     assert text.startswith("/*!")
     assert "Mike Bostock" in text[:2000]
 
@@ -218,10 +243,10 @@ def test_all_that_may_be_bundled_has_the_licence_of_the_header():
     packages = json.loads((JS / "package-lock.json").read_text())["packages"]
     licences = {p["license"] for name, p in packages.items() if name and "esbuild" not in name}
     assert licences == {"ISC"}
-    assert "ISC licence:" in BUNDLE.read_text("utf-8").split("*/")[0]
+    assert "ISC licence:" in SHARED.read_text("utf-8").split("*/")[0]
 
 
-@pytest.mark.parametrize("kind", ["margin", "pegasos"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_still_pictures_stand_by_themselves(kind):
     picture = (WIDGETS / "static" / f"{kind}.svg").read_text("utf-8")
     assert picture.startswith("<svg xmlns=")

@@ -1,29 +1,31 @@
-"""Bring the interactive figures' script to the pages that hold a figure, and to no other.
+"""Bring the interactive figures' scripts to the pages that hold a figure, and to no other.
 
-A figure is a `div` with `data-figure`, put out by `pegasos_lib.widgets` as `text/html`; the
-script mounts it with no kernel. The widget state that myst-nb would store in the page, with a
-copy of the front end for each figure, is dropped: nothing on the page reads it.
+A figure is a `div` with `data-figure`, put out by `pegasos_lib.widgets` as `text/html`; its
+script, behind the one that all share, mounts it with no kernel. The widget state that myst-nb would
+store in the page, with a copy of the front end for each figure, is dropped: nothing reads it.
 """
 
 import hashlib
 import importlib.util
+import re
 from pathlib import Path
 
 from sphinx.util import logging
 
-SCRIPT = "figures.js"
+SHARED = "figures"
+FIGURE = re.compile(r'data-figure="([a-z]+)"')
 logger = logging.getLogger(__name__)
 
 
-def find_script():
-    """Return the path of the built bundle in the installed library."""
+def scripts():
+    """Return the paths of the built scripts in the installed library, by name."""
     package = Path(importlib.util.find_spec("pegasos_lib").origin).parent
-    return package / "widgets" / "static" / SCRIPT
+    return {path.stem: path for path in (package / "widgets" / "static").glob("*.js")}
 
 
 def add_static_folder(app, config):
-    """Let Sphinx copy the bundle, beside the site's own static files."""
-    config.html_static_path = [*config.html_static_path, str(find_script())]
+    """Let Sphinx copy the scripts, beside the site's own static files."""
+    config.html_static_path = [*config.html_static_path, *map(str, scripts().values())]
 
 
 def drop_widget_state(app, doctree):
@@ -32,29 +34,38 @@ def drop_widget_state(app, doctree):
     metadata.get("js_files", {}).pop("ipywidgets_state", None)
 
 
-def add_script(app, pagename, templatename, context, doctree):
-    """Put the script behind the page's first figure, if it has one.
+def add_scripts(app, pagename, templatename, context, doctree):
+    """Put the script of each kind of figure behind the page's first one, the shared one before it.
 
     There it runs as soon as the figure has been read: a chapter's formulas take a browser seconds.
     """
-    body = context.get("body", "")
-    figure = body.find("data-figure=")
-    if figure < 0:
-        return
-    if not find_script().is_file():
-        logger.warning(
-            "a figure stands here, but %s is not built: run `make js`", SCRIPT, location=pagename
-        )
-        return
-    digest = hashlib.sha256(find_script().read_bytes()).hexdigest()[:8]
-    address = f"{context['pathto'](f'_static/{SCRIPT}', resource=True)}?v={digest}"
-    end = body.index("</div>", figure) + len("</div>")  # a figure's still picture holds no div
-    context["body"] = f'{body[:end]}<script src="{address}"></script>{body[end:]}'
+    body, built, loaded = context.get("body", ""), scripts(), []
+    for kind in dict.fromkeys(FIGURE.findall(body)):
+        wanted = [name for name in (SHARED, kind) if name not in loaded]
+        missing = [f"{name}.js" for name in wanted if name not in built]
+        if missing:
+            names = " and ".join(missing)
+            logger.warning(
+                "a figure stands here, but %s is not built: run `make js`", names, location=pagename
+            )
+            continue
+        loaded += wanted
+        figure = body.index(f'data-figure="{kind}"')
+        end = body.index("</div>", figure) + len("</div>")  # a still picture holds no div
+        tags = "".join(tag(context["pathto"], built[name]) for name in wanted)
+        body = body[:end] + tags + body[end:]
+    context["body"] = body
+
+
+def tag(pathto, script):
+    """Return the element that loads a script, under an address that changes with it."""
+    digest = hashlib.sha256(script.read_bytes()).hexdigest()[:8]
+    return f'<script src="{pathto(f"_static/{script.name}", resource=True)}?v={digest}"></script>'
 
 
 def setup(app):
     """Connect the three steps."""
     app.connect("config-inited", add_static_folder)
     app.connect("doctree-read", drop_widget_state)
-    app.connect("html-page-context", add_script)
+    app.connect("html-page-context", add_scripts)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,4 +1,4 @@
-"""What the interactive figures share: one script, and a form that lives without a kernel."""
+"""What the interactive figures share: a script, and a form that lives without a kernel."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ def static_text(name: str) -> str:
 
 
 def script(kind: str) -> str:
-    """Return the ES module of one kind of figure: the shared script, and what it exports."""
-    return f'{static_text("figures.js")}\nexport default PegasosFigures.widget("{kind}");\n'
+    """Return the ES module of one kind of figure: two scripts, and what it exports."""
+    scripts = static_text("figures.js") + static_text(f"{kind}.js")
+    return f'{scripts}export default PegasosFigures.widget("{kind}");\n'
 
 
 class Figure(anywidget.AnyWidget):
-    """An interactive figure: live with a kernel, and on a page without one, by the same script.
+    """An interactive figure: live with a kernel, and on a page without one, by the same scripts.
 
     A subclass names its `kind`, sets `_esm = script(kind)`, lists in `inputs` the traits that make
     its state, and gives `alt`, the words for its still picture `static/<kind>.svg`. Only inputs

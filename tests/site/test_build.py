@@ -6,6 +6,8 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import nbformat
@@ -18,6 +20,7 @@ from .conftest import ROOT, build_book
 
 sys.path.append(str(ROOT / "book" / "_ext"))  # as jupyter-book does
 
+STATIC = ROOT / "pegasos_lib" / "widgets" / "static"
 FORBIDDEN_SCRIPTS = "mathjax", "katex", "fontawesome", "thebe", "require", "html-manager"
 
 
@@ -74,14 +77,16 @@ def test_no_page_carries_a_script_that_the_build_made_needless(pages, site):
     assert not [n for n in names for word in FORBIDDEN_SCRIPTS if word in n]
 
 
-def test_the_figures_script_is_on_the_pages_with_a_figure_and_on_no_other(pages):
-    with_figure = 0
+def test_the_figures_scripts_are_on_the_pages_with_such_a_figure_and_on_no_other(pages):
+    built = {path.name for path in STATIC.glob("*.js")}
+    loaded = Counter()
     for path, page in pages.items():
-        scripts = [s for s in page.find_all("script", src=True) if "figures.js" in s["src"]]
-        figures = page.select("[data-figure]")
-        assert len(scripts) == bool(figures), f"{path.name}: {len(figures)} figures"
-        with_figure += bool(figures)
-    assert with_figure >= 2
+        names = [Path(urlsplit(s["src"]).path).name for s in page.find_all("script", src=True)]
+        names = [name for name in names if name in built]
+        kinds = dict.fromkeys(figure["data-figure"] for figure in page.select("[data-figure]"))
+        assert names == ["figures.js"] * bool(kinds) + [f"{kind}.js" for kind in kinds], path.name
+        loaded.update(names)
+    assert set(loaded) == built, "a figure stands on no page"
 
 
 def test_nothing_is_loaded_from_another_host(pages, site):

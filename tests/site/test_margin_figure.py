@@ -12,12 +12,13 @@ import pytest
 
 from pegasos_lib import HingeProblem, sdca
 from pegasos_lib.widgets import MarginExplorer
-from tests.site.conftest import ROOT, QuietHandler
+from pegasos_lib.widgets.base import static_text
+from tests.site.conftest import QuietHandler
 
-SCRIPT = ROOT / "pegasos_lib" / "widgets" / "static" / "figures.js"
 PAGE = """<!doctype html><html lang="en" data-theme="{theme}"><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>A figure</title>
-<link rel="icon" href="data:,"><body>{figure}<script src="figures.js"></script></body></html>"""
+<link rel="icon" href="data:,"><body>{figure}<script src="figures.js"></script>
+<script src="margin.js"></script></body></html>"""
 
 pytestmark = pytest.mark.browser
 
@@ -25,7 +26,8 @@ pytestmark = pytest.mark.browser
 @pytest.fixture
 def pages(tmp_path):
     """Write a page that holds one figure, and give its addresses over http and on the disk."""
-    (tmp_path / "figures.js").write_bytes(SCRIPT.read_bytes())
+    for name in ("figures.js", "margin.js"):
+        (tmp_path / name).write_text(static_text(name), "utf-8")
     handler = partial(QuietHandler, directory=tmp_path)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

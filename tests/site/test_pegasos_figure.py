@@ -5,17 +5,16 @@ import re
 import threading
 from functools import partial
 from http.server import ThreadingHTTPServer
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
 from pegasos_lib.widgets import PegasosExplorer
+from pegasos_lib.widgets.base import static_text
 from tests.site.conftest import QuietHandler
 
 pytestmark = pytest.mark.browser
 
-SCRIPT = Path(__file__).parents[2] / "pegasos_lib" / "widgets" / "static" / "figures.js"
 PAGE = """<!doctype html>
 <html lang="en" data-theme="{theme}"><head><meta charset="utf-8"><title>A figure</title>
 <link rel="icon" href="data:,">
@@ -31,9 +30,8 @@ def figure_file(tmp_path):
     def write(*figures, theme="light"):
         text = "\n".join(f if isinstance(f, str) else f.to_html() for f in figures)
         file = tmp_path / "page.html"
-        file.write_text(
-            PAGE.format(theme=theme, figures=text, script=SCRIPT.read_text("utf-8")), "utf-8"
-        )
+        scripts = "</script><script>".join(map(static_text, ("figures.js", "pegasos.js")))
+        file.write_text(PAGE.format(theme=theme, figures=text, script=scripts), "utf-8")
         return file
 
     return write

@@ -1,12 +1,15 @@
-// The registry of figures, and how one is put on a page or into a live notebook.
+// What all figures share, as one script: the registry, how a figure is put on a page or into a live notebook, the frame
+// (ui.js), the mathematics (engine.js) and D3. Each figure has a script of its own, which takes these from here.
 //
 // A figure is a module {kind, render({model, el})}; `model` is anywidget's, or pageModel's below.
-import * as margin from "./margin.js";
-import * as pegasos from "./pegasos.js";
 import { showError } from "./ui/dom.js";
 import { injectStyle } from "./ui/style.js";
 
-const FIGURES = new Map([margin, pegasos].map((figure) => [figure.kind, figure]));
+export * as d3 from "./d3.js";
+export * as engine from "./engine.js";
+export * as ui from "./ui.js";
+
+const FIGURES = new Map();
 
 /** anywidget's model interface over a plain object, for a page without a kernel. */
 export function pageModel(state) {
@@ -72,14 +75,20 @@ export function mount(el) {
   fallback.hidden = el.querySelector(".pf-root") !== null;
 }
 
-/** Mount every figure of the page that is not mounted yet. */
-export function mountAll(root = document) {
-  root.querySelectorAll(".pegasos-figure[data-figure]").forEach(mount);
+/** Make a figure known; its script does this. On a page it then lives, while the rest may still be read. */
+export function register(figure) {
+  FIGURES.set(figure.kind, figure);
+  // A notebook imports the scripts as a module, where there is no current script and nothing to mount.
+  if (typeof document !== "undefined" && document.currentScript) mountAll(`[data-figure="${figure.kind}"]`);
 }
 
-// A notebook imports this file as a module, where there is no current script and nothing to mount.
-// A page may load it beside its first figure, which then lives while the rest is still being read.
+/** Mount the figures of the page that are not mounted yet. */
+export function mountAll(among = "[data-figure]") {
+  document.querySelectorAll(`.pegasos-figure${among}`).forEach(mount);
+}
+
+// Figures further down the page, and those that no script knows, which then say so.
 if (typeof document !== "undefined" && document.currentScript) {
-  mountAll();
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", () => mountAll());
+  else setTimeout(mountAll);
 }

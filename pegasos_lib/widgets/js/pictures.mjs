@@ -1,7 +1,7 @@
 // Draws ../static/<kind>.svg, the still pictures of the figures: what a reader sees on GitHub, in print or without
 // JavaScript. Each is taken from the figure itself, as it starts, in a headless Chromium: `npm run pictures`.
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -93,7 +93,7 @@ function gather() {
 }
 
 function picture(kind) {
-  const script = readFileSync(here("../static/figures.js"), "utf8");
+  const script = ["figures", kind].map((name) => readFileSync(here(`../static/${name}.js`), "utf8")).join("");
   const page = `<!doctype html><html data-theme="light"><meta charset="utf-8"><body>
 <div class="pegasos-figure" data-figure="${kind}"></div><script>${script}</script>
 <script>addEventListener("load", () => setTimeout(${gather}, 800))</script></body></html>`;
@@ -112,7 +112,8 @@ function picture(kind) {
   }
 }
 
-for (const kind of ["margin", "pegasos"]) {
+const kinds = readdirSync(here("../static")).filter((name) => /^(?!figures\.).*\.js$/.test(name));
+for (const kind of kinds.map((name) => name.replace(".js", ""))) {
   const svg = picture(kind);
   writeFileSync(here(`../static/${kind}.svg`), `${svg}\n`);
   console.log(`${kind}.svg: ${(svg.length / 1024).toFixed(1)} kB`);

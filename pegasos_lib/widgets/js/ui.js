@@ -16,13 +16,15 @@
 // controls      slider, number, select, toggle, button, group: each follows the state by itself
 // plane         SVG panel with axes, zoom to a domain, layers, responsive to its container
 // editablePoints / handle   drag by mouse and touch, arrows by keyboard, select-then-press
+// legend        what the lines and marks of a panel mean
 // playback, readout, tasks  play/step/back over a key; text of what is shown; goals with detection
-export { attr, h, s, uid, showError, reducedMotion } from "./ui/dom.js";
+export { attr, h, KEYS, s, uid, showError, reducedMotion } from "./ui/dom.js";
 export { createFigure } from "./ui/figure.js";
 export { slider, number, select, toggle, button, group } from "./ui/controls.js";
 export { plane } from "./ui/plane.js";
 export { editablePoints, handle } from "./ui/points.js";
 export { playback, readout } from "./ui/playback.js";
 export { tasks } from "./ui/tasks.js";
+export { legend, runSwatch, STAR, TRIANGLE } from "./ui/legend.js";
 export { format, signed, logSpaced } from "./ui/format.js";
 export { PRESETS, presetPoints } from "./ui/presets.js";

@@ -1,9 +1,5 @@
-import { drag } from "d3-drag";
-import { select } from "d3-selection";
-import { attr, h, KEYS, s } from "../ui/dom.js";
-import { format } from "../ui/format.js";
-import { plane } from "../ui/plane.js";
-import { runSwatch, legend } from "./legend.js";
+import { drag, select } from "../d3.js";
+import { attr, format, h, KEYS, legend, plane, runSwatch, s } from "../ui.js";
 import { labelOf } from "./state.js";
 
 const FLOOR = 1e-8;

@@ -1,8 +1,4 @@
-import { attr } from "../ui/dom.js";
-import { editablePoints } from "../ui/points.js";
-import { plane } from "../ui/plane.js";
-import { format } from "../ui/format.js";
-import { legend } from "./legend.js";
+import { attr, editablePoints, format, legend, plane } from "../ui.js";
 
 // The end points of {x : <w, x> = level} across the view, as an SVG path.
 function linePath(p, [a, b], level) {

@@ -1,7 +1,4 @@
-import { button, group, select, slider } from "../ui/controls.js";
-import { h } from "../ui/dom.js";
-import { format } from "../ui/format.js";
-import { tasks } from "../ui/tasks.js";
+import { button, format, group, h, select, slider, tasks } from "../ui.js";
 import { AVERAGE_TEXTS, SETTINGS } from "./state.js";
 
 const times = (a, b) => Math.max(a, b) / Math.min(a, b);

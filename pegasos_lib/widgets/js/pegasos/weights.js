@@ -1,10 +1,6 @@
-import { contours } from "d3-contour";
+import { contours } from "../d3.js";
+import { attr, format, legend, logSpaced, plane, s, select, STAR, TRIANGLE, uid } from "../ui.js";
 import { objectives } from "../engine.js";
-import { format, logSpaced } from "../ui/format.js";
-import { attr, s, uid } from "../ui/dom.js";
-import { plane } from "../ui/plane.js";
-import { select } from "../ui/controls.js";
-import { legend, STAR, TRIANGLE } from "./legend.js";
 import { VIEWS } from "./state.js";
 
 const CELLS = 40;

@@ -1,4 +1,4 @@
-import { format as d3format } from "d3-format";
+import { format as d3format } from "../d3.js";
 
 const short = d3format(".3~g");
 const scientific = d3format(".2~e");

@@ -1,6 +1,4 @@
-import { axisBottom, axisLeft } from "d3-axis";
-import { scaleLinear, scaleLog } from "d3-scale";
-import { pointer, select } from "d3-selection";
+import { axisBottom, axisLeft, pointer, scaleLinear, scaleLog, select } from "../d3.js";
 import { h, s, uid } from "./dom.js";
 
 const MARGIN = { top: 8, right: 10, bottom: 38, left: 52 };

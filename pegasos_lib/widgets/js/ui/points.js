@@ -1,6 +1,4 @@
-import { drag } from "d3-drag";
-import { select } from "d3-selection";
-import { symbol, symbolCircle, symbolDiamond2 } from "d3-shape";
+import { drag, select, symbol, symbolCircle, symbolDiamond2 } from "../d3.js";
 import { button } from "./controls.js";
 import { attr, h, KEYS, s } from "./dom.js";
 import { format, signed } from "./format.js";

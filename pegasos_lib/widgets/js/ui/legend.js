@@ -1,5 +1,5 @@
-import { symbol, symbolCircle, symbolDiamond2, symbolStar, symbolTriangle } from "d3-shape";
-import { h, s } from "../ui/dom.js";
+import { symbol, symbolCircle, symbolDiamond2, symbolStar, symbolTriangle } from "../d3.js";
+import { h, s } from "./dom.js";
 
 const MARKS = {
   "is-plus": symbol(symbolCircle, 70)(), "is-minus": symbol(symbolDiamond2, 62)(),
