@@ -24,26 +24,30 @@ from typing import Any
 import numpy as np
 
 from . import _rows
-from ._rows import PREFETCH, add_row, find_hits, prefetch, row_dot, squared_norm
+from ._rows import PREFETCH, add_row, find_hits, prefetch, row_dot, row_square, squared_norm
 from .problem import HingeProblem, read_only
+from .sampling import index_type
 
 __all__ = [
     "add_row",
     "add_rows",
     "chosen",
     "compiled",
+    "gap_loop",
     "greedy_loop",
     "hits_loop",
     "jit_enabled",
     "row_dot",
     "rows_of",
     "steps_loop",
-    "sweeps_loop",
+    "sweep_loop",
     "use_jit",
 ]
 
-# The running sum of the iterates loses digits in proportion to how far the scale has fallen.
-LEAST_SCALE, LEAST_SCALE_AVERAGING, GREATEST_SCALE = 1e-100, 1e-4, 1e100
+LEAST_SCALE, GREATEST_SCALE = 1e-100, 1e100
+# What a v may be as a multiple of the largest that the sum of so many iterates can be: so much of
+# the digits is lost where u is subtracted from it.
+MOST_CANCELLED = 100.0
 
 _jit: ContextVar[bool | None] = ContextVar("pegasos_jit", default=None)
 
@@ -84,7 +88,7 @@ def rows_of(problem: HingeProblem) -> Any:
         return X.data, X.indices.astype(np.intp), X.indptr.tolist()
     # 32-bit unsigned: half the memory to read, and no test for negative indices when compiled.
     indices = X.indices.astype(np.uint32) if X.indices.itemsize != 4 else X.indices.view(np.uint32)
-    return X.data, read_only(indices), read_only(X.indptr.astype(np.int64))
+    return X.data, read_only(indices), X.indptr.astype(index_type(X.nnz), copy=False)
 
 
 def take_steps(
@@ -107,7 +111,9 @@ def take_steps(
 
     The iterate is kept as w = s v, so that shrinking and projecting cost O(1) and a violated
     margin O(nnz of its row). The running sum of the iterates is kept as a v - u: a step that
-    adds delta to v adds a delta to u, and leaves the sum as it was.
+    adds delta to v adds a delta to u, and leaves the sum as it was. Where a v would become far
+    larger than the sum can be, as before a step that the projection cuts far back, a v is first
+    taken into u, at a cost of O(d).
 
     Parameters
     ----------
@@ -125,15 +131,15 @@ def take_steps(
     """
     s, a, square, added = float(state[0]), float(state[1]), float(state[2]), float(state[3])
     projecting, averaging, explaining = radius < np.inf, power >= 0, len(coefficients) > 0
-    least = LEAST_SCALE_AVERAGING if averaging else LEAST_SCALE
     for j in range(len(draws)):
+        weight = float(first + j) if power == 1 else 1.0
         if averaging:
-            a += s * (first + j) if power == 1 else s
+            a += s * weight
         prefetch(X, draws, j + PREFETCH)
         count = find_hits(X, y, draws[j], s, v, hits)
 
         s *= decay[j]
-        if not least < abs(s) < GREATEST_SCALE:
+        if not LEAST_SCALE < abs(s) < GREATEST_SCALE:
             if averaging:
                 u -= a * v
                 a = 0.0
@@ -141,6 +147,22 @@ def take_steps(
             coefficients *= s
             s = 1.0
             square = squared_norm(v)
+
+        if averaging and count > 0:
+            # Let W be the largest norm of w_1..w_{t+1}, so that the sum is at most t weight W. The
+            # step makes ||s v|| at most |decay| W + eta max ||x_i||, and eta max ||x_i|| is at most
+            # (1 + |decay|) W unless the projection, on a radius that is W then, cuts. So ||a v|| is
+            # at most 2 MOST_CANCELLED t weight W after it, and grows by weight W in a step without
+            # hits: rounding of a v - u is at most so many times that of the sum.
+            reach = 1.0 + abs(decay[j])
+            if projecting:
+                longest = 0.0
+                for h in range(count):
+                    longest = max(longest, row_square(X, hits[h]))
+                reach += eta[j] * math.sqrt(longest) / radius
+            if abs(a) * reach > MOST_CANCELLED * (first + j) * weight * abs(s):
+                u -= a * v
+                a = 0.0
 
         for h in range(count):
             i = hits[h]
@@ -160,46 +182,57 @@ def take_steps(
     state[0], state[1], state[2], state[3] = s, a, square, added
 
 
-def take_sweeps(
-    X: Any, y: Any, orders: Any, squared_norms: Any, scale: float, stop: float, alpha: Any, w: Any
-) -> tuple[int, float]:
-    """Run sweeps of exact coordinate ascent on the dual; return their number and the last sum.
+def take_sweep(
+    X: Any, y: Any, order: Any, squared_norms: Any, scale: float, alpha: Any, w: Any
+) -> float:
+    """Run a sweep of exact coordinate ascent on the dual; return the average coordinate gap.
 
     Parameters
     ----------
     X, y : rows (see `rows_of`) and labels
-    orders : (E, n) examples in the order of each sweep
+    order : (m,) examples in the order of the sweep
     squared_norms : (n,) ||x_i||^2
     scale : lam n
-    stop : stop after a sweep whose coordinate gaps, each met before its step, average to this
     alpha, w : (n,) in [0, 1] and (d,) w(alpha); changed in place
 
     Returns
     -------
-    tuple of int and float
-        Sweeps made, and the average coordinate gap of the last one.
+    float
+        The mean of the coordinate gaps, each met before its step; 0 for no steps.
     """
-    gaps = np.inf
-    for sweep in range(len(orders)):
-        gaps = 0.0
-        order = orders[sweep]
-        column = order.reshape(-1, 1)  # one example a step, as `prefetch` reads them
-        for j in range(len(order)):
-            prefetch(X, column, j + PREFETCH)
-            i = order[j]
-            old = alpha[i]
-            slack = 1.0 - y[i] * row_dot(X, i, w)
-            gaps += (1.0 - old) * slack if slack > 0.0 else -old * slack
-            # The dual is linear along a zero row, with slope 1/n.
-            new = old + scale * slack / squared_norms[i] if squared_norms[i] > 0.0 else 1.0
-            new = min(max(new, 0.0), 1.0)
-            if new != old:
-                alpha[i] = new
-                add_row(X, i, (new - old) * y[i] / scale, w, 0.0, False)
-        gaps /= len(order)
-        if gaps <= stop:
-            return sweep + 1, gaps
-    return len(orders), gaps
+    gaps = 0.0
+    column = order.reshape(-1, 1)  # one example a step, as `prefetch` reads them
+    for j in range(len(order)):
+        prefetch(X, column, j + PREFETCH)
+        i = order[j]
+        old = alpha[i]
+        slack = 1.0 - y[i] * row_dot(X, i, w)
+        gaps += (1.0 - old) * slack if slack > 0.0 else -old * slack
+        # The dual is linear along a zero row, with slope 1/n.
+        new = old + scale * slack / squared_norms[i] if squared_norms[i] > 0.0 else 1.0
+        new = min(max(new, 0.0), 1.0)
+        if new != old:
+            alpha[i] = new
+            add_row(X, i, (new - old) * y[i] / scale, w, 0.0, False)
+    return gaps / max(1, len(order))
+
+
+def prove_gap(X: Any, y: Any, scale: float, alpha: Any, w: Any) -> float:
+    """Set w (d,) to w(alpha), from alpha alone; return the sum of the n coordinate gaps there.
+
+    They are (1 - alpha_i) max(0, 1 - m_i) + alpha_i max(0, m_i - 1), and their mean is
+    P(w) - D(alpha).
+    """
+    w[:] = 0.0
+    for i in range(len(alpha)):
+        if alpha[i] > 0.0:
+            add_row(X, i, alpha[i] * y[i], w, 0.0, False)
+    w /= scale
+    gaps = 0.0
+    for i in range(len(alpha)):
+        slack = 1.0 - y[i] * row_dot(X, i, w)
+        gaps += (1.0 - alpha[i]) * slack if slack > 0.0 else -alpha[i] * slack
+    return gaps
 
 
 def take_greedy_pass(
@@ -287,9 +320,14 @@ def steps_loop() -> Callable[..., None]:
     return chosen(take_steps)
 
 
-def sweeps_loop() -> Callable[..., tuple[int, float]]:
-    """Return `take_sweeps`, compiled if that is enabled."""
-    return chosen(take_sweeps)
+def sweep_loop() -> Callable[..., float]:
+    """Return `take_sweep`, compiled if that is enabled."""
+    return chosen(take_sweep)
+
+
+def gap_loop() -> Callable[..., float]:
+    """Return `prove_gap`, compiled if that is enabled."""
+    return chosen(prove_gap)
 
 
 def greedy_loop() -> Callable[..., None]:

@@ -22,12 +22,12 @@ import numpy as np
 from ._kernels import (
     GREATEST_SCALE,
     LEAST_SCALE,
-    LEAST_SCALE_AVERAGING,
+    MOST_CANCELLED,
     compiled,
     jit_enabled,
     rows_of,
 )
-from ._rows import PREFETCH, add_row, find_hits, prefetch, squared_norm
+from ._rows import PREFETCH, add_row, find_hits, prefetch, row_square, squared_norm
 from .problem import FloatArray, IntArray
 from .projections import nearest_in_l1_ball, ones
 from .run import Recorder, Run, power_of
@@ -57,21 +57,34 @@ def take_lazy_steps(
     """
     s, a, square, added, c = state[0], state[1], state[2], state[3], state[4]
     projecting, averaging = radius < np.inf, power >= 0
-    least = LEAST_SCALE_AVERAGING if averaging else LEAST_SCALE
     for j in range(len(draws)):
+        weight = float(first + j) if power == 1 else 1.0
         if averaging:
-            a += s * c * (first + j) if power == 1 else s * c
+            a += s * c * weight
         prefetch(X, draws, j + PREFETCH)
         count = find_hits(X, y, draws[j], s * c, v, hits)
 
-        s *= 1.0 - eta * lam * c
-        if not least < abs(s) < GREATEST_SCALE:
+        decay = 1.0 - eta * lam * c
+        s *= decay
+        if not LEAST_SCALE < abs(s) < GREATEST_SCALE:
             if averaging:
                 u -= a * v
                 a = 0.0
             v *= s
             s = 1.0
             square = squared_norm(v)
+
+        if averaging and count > 0:
+            # As in `take_steps`, but that theta may be far outside of the ball before the step.
+            reach = 1.0 + abs(decay)
+            if projecting:
+                longest = 0.0
+                for h in range(count):
+                    longest = max(longest, row_square(X, hits[h]))
+                reach += (abs(s) * math.sqrt(square) + eta * math.sqrt(longest)) / radius
+            if abs(a) * reach > MOST_CANCELLED * (first + j) * weight * abs(s):
+                u -= a * v
+                a = 0.0
 
         for h in range(count):
             i = hits[h]

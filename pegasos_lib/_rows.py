@@ -55,6 +55,15 @@ def test_each(X: Any, y: Any, batch: Any, s: float, v: Any, hits: Any) -> int:
     return count
 
 
+def row_square(X: Any, i: int) -> float:
+    """Return ||x_i||^2."""
+    if isinstance(X, tuple):
+        data, _, indptr = X
+        entries = data[indptr[i] : indptr[i + 1]]
+        return float(entries.dot(entries))
+    return float(X[i].dot(X[i]))
+
+
 def squared_norm(v: Any) -> float:
     """Return ||v||^2."""
     return float(v.dot(v))
@@ -114,6 +123,13 @@ def register() -> None:
             total += v[j] * v[j]
         return total
 
+    def dense_square(X: Any, i: int) -> float:
+        return squared_norm(X[i])
+
+    def csr_square(X: Any, i: int) -> float:
+        data, _, indptr = X
+        return squared_norm(data[indptr[i] : indptr[i + 1]])
+
     def touch_line(typing: Any, array: Any, place: Any) -> Any:
         """Prefetch the cache line of the element at a flat place."""
 
@@ -159,5 +175,6 @@ def register() -> None:
     replace(row_dot, dense_dot, csr_dot)
     replace(add_row, dense_add, csr_add)
     replace(find_hits, test_each, test_each)
+    replace(row_square, dense_square, csr_square)
     replace(squared_norm, norm, norm)
     replace(prefetch, dense_prefetch, csr_prefetch)

@@ -9,9 +9,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .problem import FloatArray, check_count, check_finite
+from ._checks import check_choice, check_count, check_finite, check_share
+from .problem import FloatArray
 from .sampling import Seed, make_rng
 
+MNIST_SPLITS = ("train", "test")
 _ROWS = 20_000  # rows of `make_rcv1_like` made at once
 
 
@@ -37,8 +39,7 @@ def load_mnist_binary(
     ValueError
         If `split` is neither of the two.
     """
-    if split not in ("train", "test"):
-        raise ValueError(f"split must be 'train' or 'test'; got {split!r}")
+    check_choice(split, "split", MNIST_SPLITS)
     path = files(__package__) / "data" / "mnist_10000_3000.npz"
     with path.open("rb") as stream, np.load(stream) as archive:
         return zero_against_rest(archive[f"X_{split}"], archive[f"y_{split}"])
@@ -221,10 +222,8 @@ def make_mail(
     """
     n_train, n_test = check_count(n_train, "n_train", 1), check_count(n_test, "n_test", 1)
     n_words = check_count(n_words, "n_words", 1)
-    if not 0.0 <= outliers <= 1.0:
-        raise ValueError(f"outliers must be a share in [0, 1]; got {outliers!r}")
-    if kind not in OUTLIER_KINDS:
-        raise ValueError(f"kind must be one of {', '.join(OUTLIER_KINDS)}; got {kind!r}")
+    outliers = check_share(outliers, "outliers")
+    check_choice(kind, "kind", OUTLIER_KINDS)
     rng = make_rng(rng)
     n = n_train + n_test
     y = rng.permutation(_labels(n))
@@ -339,9 +338,7 @@ def _labels(n: int) -> FloatArray:
 
 
 def _flip(y: FloatArray, flip: float, rng: np.random.Generator) -> FloatArray:
-    if not 0.0 <= flip <= 1.0:
-        raise ValueError(f"flip must be a share in [0, 1]; got {flip!r}")
-    turned = rng.choice(len(y), size=round(flip * len(y)), replace=False)
+    turned = rng.choice(len(y), size=round(check_share(flip, "flip") * len(y)), replace=False)
     y = y.copy()
     y[turned] *= -1.0
     return y

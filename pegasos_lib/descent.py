@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._active import ActiveSum
+from ._checks import as_reals, check_count, check_start
 from .online import check_radius
-from .problem import FloatArray, HingeProblem, check_count, check_start
+from .problem import FloatArray, HingeProblem, check_problem
 from .projections import L1Ball, l1_projection, project_l1_ball, project_l2_ball
 from .run import Average, Recorder, Run, record_counts
 from .steps import ArmijoStep, SmallGap, StepRule, StoppingTest, make_step
@@ -106,8 +107,7 @@ def subgradient_descent(
         Start w_1, which is not projected; 0 by default. The step 1/(lam t) forgets it at t = 1,
         except for what it violates.
     stop : StoppingTest or iterable of them
-        Tests made after every step, in this order; the first that fires ends the run. None by
-        default. With an `L1Ball`, `SmallGap` bounds P(w) less the minimum over that ball.
+        Tests made after every step, in this order; the first that fires ends the run.
 
     Returns
     -------
@@ -119,6 +119,7 @@ def subgradient_descent(
     ValueError
         If an option is out of its range; the message says what is expected.
     """
+    check_problem(problem)
     n_iter = check_count(n_iter, "n_iter", 0)
     rule = step if isinstance(step, ArmijoStep) else make_step(step, problem.lam)
     onto_set, tests = _projection(project, problem), _check_tests(stop)
@@ -294,7 +295,7 @@ class _SmoothPoint:
 
     @cached_property
     def gradient(self) -> FloatArray:
-        gradient = np.asarray(self._grad(self.w), dtype=float)
+        gradient = as_reals(self._grad(self.w), "the gradient")
         if gradient.shape != self.w.shape:
             raise ValueError(f"grad must return shape {self.w.shape}; got {gradient.shape}")
         return gradient
@@ -343,8 +344,7 @@ def _first_to_fire(tests: tuple[StoppingTest, ...], before: Any, after: Any) -> 
 
 
 def _check_tests(stop: StoppingTest | Iterable[StoppingTest]) -> tuple[StoppingTest, ...]:
-    tests = (stop,) if isinstance(stop, StoppingTest) else stop
-    tests = tuple(tests) if isinstance(tests, Iterable) else (tests,)
+    tests = tuple(stop) if isinstance(stop, Iterable) else (stop,)
     if not all(isinstance(test, StoppingTest) for test in tests):
         raise ValueError(f"stop must be a StoppingTest or several of them; got {stop!r}")
     return tests

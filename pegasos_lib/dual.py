@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._kernels import greedy_loop, hits_loop, jit_enabled, rows_of, sweeps_loop
+from ._checks import check_alpha, check_count, check_positive
+from ._kernels import gap_loop, greedy_loop, hits_loop, jit_enabled, rows_of, sweep_loop
 from ._shrinking import ShrinkingAscent
-from .problem import FloatArray, HingeProblem, IntArray, check_alpha, check_count, check_positive
+from ._tail import Tail
+from .problem import FloatArray, HingeProblem, IntArray, check_problem
 from .run import DualRun, Run, Trace, record_counts
-from .sampling import Seed, make_rng
+from .sampling import Seed, index_type, make_rng
 
 Order = Literal["permutation", "random"]
 Output = Literal["last", "average", "random"]
@@ -107,29 +109,35 @@ def sdca(
     Shalev-Shwartz and Zhang, "Stochastic dual coordinate ascent methods for regularized loss
     minimization", Journal of Machine Learning Research 14 (2013).
     """
+    check_problem(problem)
     n_epochs = check_count(n_epochs, "n_epochs", 0)
     gap = check_positive(gap, "gap")
     burn_in = _check_options(order, shrink, output, burn_in, n_epochs)
     wanted = set(record_counts(record, n_epochs).tolist())
     rng = make_rng(rng)
     n, alpha, w, reached = problem.n, np.zeros(problem.n), np.zeros(problem.d), 1.0
-    if alpha0 is not None:
-        alpha = check_alpha(alpha0, n, "alpha0").copy()
-        w = problem.weights(alpha)
-        reached = _gap(problem, w, alpha)
-    loop, data = sweeps_loop(), (rows_of(problem), problem.y)
-    fixed = (problem.squared_norms, problem.lam * n)
+    data, scale = (rows_of(problem), problem.y), problem.lam * problem.n
+    loop, fixed = sweep_loop(), (problem.squared_norms, scale)
     if jit_enabled():
-        loop(*data, np.zeros((0, n), dtype=np.int64), *fixed, 0.0, alpha, w)  # compiles, untimed
+        loop(*data, np.zeros(0, dtype=index_type(n)), *fixed, alpha, w)  # compiles, untimed
+        gap_loop()(*data, scale, alpha[:0], w)
 
     def sweep(indices: IntArray) -> float:
-        return loop(*data, indices[np.newaxis], *fixed, 0.0, alpha, w)[1]
+        return loop(*data, indices, *fixed, alpha, w)
 
+    def prove(point: FloatArray, w: FloatArray) -> float:
+        if jit_enabled():
+            return gap_loop()(*data, scale, point, w) / n
+        return _prove(problem, point, w)
+
+    if alpha0 is not None:
+        alpha = check_alpha(alpha0, n, "alpha0").copy()
+        reached = prove(alpha, w)
     ascent = ShrinkingAscent(problem, alpha, w, rng) if shrink else None
     kept: dict[int, FloatArray] = {}
     clock: dict[int, float] = {}
     done, visits, seconds, known = 0, 0, 0.0, True
-    tail, point = _Tail(sweep, alpha, rng), alpha
+    tail, point = Tail(sweep, alpha, rng), alpha
     while True:
         if done in wanted:
             kept[done], clock[done] = w.copy(), seconds
@@ -139,8 +147,7 @@ def sdca(
         if ascent:
             seen, made = ascent.epoch()
         else:
-            made = n
-            indices = rng.permutation(n) if order == "permutation" else rng.integers(n, size=n)
+            made, indices = n, _draw_order(rng, n, order)
             if output == "last" or done < burn_in:
                 seen = sweep(indices)
             else:
@@ -148,19 +155,17 @@ def sdca(
         done, visits, known = done + 1, visits + made, False
         if point is not alpha:
             w[:] = problem.weights(alpha)
-            reached = _gap(problem, problem.weights(point), point)
+            reached = prove(point, np.empty_like(w))
         # The gap costs two passes over the data. `seen` was met before the steps, so it tends to
         # exceed the gap, and tells when that is worth computing.
         elif output == "last" and seen <= 4.0 * gap:
-            w[:] = problem.weights(alpha)  # from alpha alone: no drift
-            reached, known = _gap(problem, w, alpha), True
+            reached, known = prove(alpha, w), True  # from alpha alone: no drift
             if ascent:
                 ascent.read_all()
         seconds += time.perf_counter() - start
 
     if not known:
-        w = problem.weights(point)
-        reached = _gap(problem, w, point)
+        reached = prove(point, w)
     kept[done] = w if point is alpha else problem.weights(alpha)
     clock.setdefault(done, seconds)
     trace = Trace(
@@ -209,6 +214,7 @@ def sgd_initialisation(problem: HingeProblem, rng: Seed = 0) -> DualPoint:
     ----------
     Shalev-Shwartz and Zhang (2013), procedure Modified-SGD and Theorem 3.
     """
+    check_problem(problem)
     order = make_rng(rng).permutation(problem.n)
     alpha, v = np.zeros(problem.n), np.zeros(problem.d)
     norms = problem.squared_norms
@@ -256,67 +262,6 @@ def pegasos_certificate(run: Run) -> DualPoint:
     return DualPoint(alpha=alpha, w=run.w, gap=problem.duality_gap(run.w, alpha))
 
 
-class _Tail:
-    """Sum or sample the points alpha^(t) of the epochs that `sdca` makes beyond T_0.
-
-    Parameters
-    ----------
-    sweep : callable
-        Takes the coordinate steps of an array of indices, changing `alpha` (n,).
-    alpha, rng : ndarray and numpy.random.Generator
-    """
-
-    def __init__(
-        self, sweep: Callable[[IntArray], float], alpha: FloatArray, rng: np.random.Generator
-    ) -> None:
-        self._sweep, self._alpha, self._rng = sweep, alpha, rng
-        self._epochs, self._total = 0, np.zeros_like(alpha)
-        self._chosen = alpha
-
-    def average(self, indices: IntArray) -> FloatArray:
-        """Make one epoch; return the mean of alpha before each step of all epochs so far."""
-        self._epochs += 1
-        n, alpha = len(indices), self._alpha
-        self._total += n * alpha
-        for piece in _distinct_pieces(indices):
-            old = alpha[indices[piece]]
-            self._sweep(indices[piece])
-            # What step j changes holds before each of the n - 1 - j steps after it.
-            later = n - 1 - np.arange(piece.start, piece.stop)
-            self._total[indices[piece]] += (alpha[indices[piece]] - old) * later
-        # Rounding alone can leave [0, 1].
-        return np.clip(self._total / (n * self._epochs), 0.0, 1.0)
-
-    def choose(self, indices: IntArray) -> FloatArray:
-        """Make one epoch; return alpha before one step chosen uniformly among all so far."""
-        self._epochs += 1
-        # This epoch's points take the place of the earlier choice with the share that is theirs.
-        place = int(self._rng.integers(len(indices) * self._epochs))
-        if 0 < place < len(indices):
-            self._sweep(indices[:place])
-            indices, place = indices[place:], 0
-        if place == 0:
-            self._chosen = self._alpha.copy()
-        self._sweep(indices)
-        return self._chosen
-
-
-def _distinct_pieces(indices: IntArray) -> list[slice]:
-    """Cut `indices` into pieces as long as can be in which no index comes twice."""
-    n = len(indices)
-    order = np.argsort(indices, kind="stable")
-    again = indices[order[1:]] == indices[order[:-1]]
-    # From each place on, the first place that repeats an index met since.
-    ends = np.full(n, n)
-    ends[order[:-1][again]] = order[1:][again]
-    ends = np.minimum.accumulate(ends[::-1])[::-1]
-    pieces, start = [], 0
-    while start < n:
-        pieces.append(slice(start, int(ends[start])))
-        start = int(ends[start])
-    return pieces
-
-
 def _check_options(
     order: str, shrink: bool, output: str, burn_in: int | None, n_epochs: int
 ) -> int:
@@ -340,10 +285,20 @@ def _check_options(
     return burn_in
 
 
-def _gap(problem: HingeProblem, w: FloatArray, alpha: FloatArray) -> float:
-    """Return the duality gap at w = w(alpha).
+def _draw_order(rng: np.random.Generator, n: int, order: Order) -> IntArray:
+    """Return the examples of an epoch, as `rng.permutation(n)` or `rng.integers(n, size=n)`."""
+    if order == "random":
+        return rng.integers(n, size=n, dtype=index_type(n))
+    indices: IntArray = np.arange(n, dtype=index_type(n))
+    rng.shuffle(indices)
+    return indices
+
+
+def _prove(problem: HingeProblem, alpha: FloatArray, w: FloatArray) -> float:
+    """Set w to w(alpha), and return the duality gap there: `prove_gap` in NumPy.
 
     It is the mean of (1 - alpha_i) max(0, 1 - m_i) + alpha_i max(0, m_i - 1).
     """
+    w[:] = problem.weights(alpha)
     slack = 1.0 - problem.margins(w)
     return float(np.mean(np.where(slack > 0.0, (1.0 - alpha) * slack, -alpha * slack)))

@@ -14,9 +14,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ._checks import check_choice, check_count, check_positive
 from .dual import sdca
 from .online import Steps, check_radius
-from .problem import FloatArray, HingeProblem, IntArray, check_count, check_positive
+from .problem import FloatArray, HingeProblem, IntArray
 from .run import mean_iterate
 from .sampling import Sampling, draw_batches
 from .steps import PegasosStep
@@ -279,8 +280,7 @@ class PegasosClassifier(_LinearClassifier):
         self, X: Any, y: ArrayLike, *, first: bool, classes: ArrayLike | None = None
     ) -> tuple[HingeProblem, Steps]:
         """Return the problem, and the state to continue from: a new one at the first call."""
-        if self.average not in ("weighted", "uniform", None):
-            raise ValueError(f"average must be 'weighted', 'uniform' or None; got {self.average!r}")
+        check_choice(self.average, "average", ("weighted", "uniform", None))
         check_radius(self.project, check_positive(self.lam, "lam"))
         form = {name: getattr(self, name) for name in _FIXED}
         if first:

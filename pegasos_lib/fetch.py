@@ -25,7 +25,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .datasets import Mail, load_mnist_binary, zero_against_rest
+from ._checks import check_choice
+from .datasets import MNIST_SPLITS, Mail, load_mnist_binary, zero_against_rest
 from .problem import FloatArray, csr_squared_norms
 
 
@@ -92,8 +93,7 @@ def fetch_mnist(
     ----------
     LeCun, Bottou, Bengio, Haffner, "Gradient-based learning applied to document recognition" (1998)
     """
-    if split not in ("train", "test"):
-        raise ValueError(f"split must be 'train' or 'test'; got {split!r}")
+    check_choice(split, "split", MNIST_SPLITS)
     folder = None if complete else _local_folder()
     if folder and (path := _in_folder(folder, _MNIST)):
         print(f"MNIST: the part in {path}; complete=True takes all images", file=sys.stderr)
@@ -145,8 +145,7 @@ def fetch_rcv1(split: Literal["train", "test", "all"] = "train") -> tuple[Any, F
     Lewis, Yang, Rose and Li, "RCV1: a new benchmark collection for text categorization research"
     (2004); Shalev-Shwartz, Singer, Srebro and Cotter, "Pegasos" (2011).
     """
-    if split not in ("train", "test", "all"):
-        raise ValueError(f"split must be 'train', 'test' or 'all'; got {split!r}")
+    check_choice(split, "split", ("train", "test", "all"))
     from sklearn.datasets import fetch_rcv1 as fetch
 
     folder = _local_folder()
@@ -257,8 +256,7 @@ def fetch_blood_cells(positive: Literal["red", "white", "platelet"] = "white") -
     ----------
     BCCD, <https://github.com/Shenggan/BCCD_Dataset>, under the MIT licence.
     """
-    if positive not in CELL_KINDS:
-        raise ValueError(f"positive must be one of {', '.join(CELL_KINDS)}; got {positive!r}")
+    check_choice(positive, "positive", CELL_KINDS)
     with np.load(_find(_CELLS)) as archive:
         images, labels, source = archive["images"], archive["labels"], archive["source_image"]
     y = np.where(labels == CELL_KINDS.index(positive), 1.0, -1.0)

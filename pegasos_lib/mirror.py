@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ._checks import check_positive
 from ._mirror_kernels import (
     LEAST_SQUARE,
     run_in_l1_ball,
@@ -18,7 +19,7 @@ from ._mirror_kernels import (
     take_lazy_steps,
 )
 from .online import check_radius, prepare, refresh_after
-from .problem import HingeProblem, check_positive
+from .problem import HingeProblem
 from .projections import L1Ball
 from .run import Average, Run
 from .sampling import Sampling, Seed

@@ -9,13 +9,25 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ._checks import check_count, check_positive
 from ._kernels import jit_enabled, rows_of, steps_loop
 from ._mirror_kernels import run_in_l1_ball
-from .problem import FloatArray, HingeProblem, IntArray, check_count, check_positive
+from .problem import FloatArray, HingeProblem, IntArray, check_problem
 from .projections import L1Ball
 from .run import Average, Recorder, Run, power_of
-from .sampling import Sampling, Seed, check_batch_size, check_draws, draw_batches
+from .sampling import (
+    Sampling,
+    Seed,
+    check_batch_size,
+    check_draws,
+    draw_indices,
+    index_type,
+    make_rng,
+)
 from .steps import InverseSqrt, PegasosStep, StepRule, make_step
+
+# Steps whose sizes are computed at a time: they stay in the cache.
+_BLOCK = 8192
 
 
 def pegasos(
@@ -77,6 +89,7 @@ def pegasos(
     ----------
     Shalev-Shwartz, Singer, Srebro and Cotter, "Pegasos", Mathematical Programming 127 (2011).
     """
+    check_problem(problem)
     return sgd(
         problem,
         n_iter=n_iter,
@@ -137,13 +150,10 @@ def sgd(
         problem, n_iter, rng, batch_size, replace, sampling, average, record, draws
     )
     rule = make_step(step, problem.lam)
-    t = np.arange(1, len(used) + 1)
-    eta = rule(t)
     if not isinstance(project, L1Ball):
-        radius = check_radius(project, problem.lam)
-        return _run(recorder, used, eta, rule.decay(t, problem.lam), radius)
-
-    return run_in_l1_ball(recorder, used, eta, rule.decay(t, problem.lam), project.radius)
+        return _run(recorder, used, rule, check_radius(project, problem.lam))
+    t = np.arange(1, len(used) + 1)
+    return run_in_l1_ball(recorder, used, rule(t), rule.decay(t, problem.lam), project.radius)
 
 
 def prepare(
@@ -157,14 +167,18 @@ def prepare(
     record: int | Iterable[int] | None,
     draws: ArrayLike | None,
 ) -> tuple[Recorder, IntArray]:
-    """Check what the stochastic solvers share; return a recorder and the (T, k) draws."""
+    """Check what the stochastic solvers share; return a recorder and the (T, k) draws.
+
+    The draws are of `index_type`, whether they are given or not.
+    """
+    check_problem(problem)
     n_iter = check_count(n_iter, "n_iter", 0)
     recorder = Recorder(problem, n_iter, average, record)
     k = check_batch_size(batch_size, problem.n, replace, sampling)
     if draws is not None:
-        return recorder, check_draws(draws, problem.n, n_iter, k)
-    drawn = draw_batches(rng, problem.n, n_iter, k, replace, sampling)
-    return recorder, drawn.reshape(n_iter, k)
+        given = check_draws(draws, problem.n, n_iter, k)
+        return recorder, given.astype(index_type(problem.n), copy=False)
+    return recorder, draw_indices(make_rng(rng), problem.n, n_iter, k, replace, sampling)
 
 
 def check_radius(project: bool | float, lam: float) -> float:
@@ -241,6 +255,7 @@ class Steps:
         labels = [] if compiled else y.tolist()
 
         def take(draws: IntArray, eta: FloatArray, decay: FloatArray) -> None:
+            draws = draws.astype(index_type(problem.n), copy=False)  # the loop is compiled for it
             hits: Any = np.zeros(draws.shape[1], dtype=np.int64)
             steps: tuple[Any, ...] = (y, draws, eta, decay)
             if not compiled:
@@ -257,17 +272,18 @@ class Steps:
         return take
 
 
-def _run(
-    recorder: Recorder, draws: IntArray, eta: FloatArray, decay: FloatArray, radius: float
-) -> Run:
+def _run(recorder: Recorder, draws: IntArray, rule: StepRule, radius: float) -> Run:
     """Take the steps from one stop of the recorder to the next."""
     problem, k = recorder.problem, draws.shape[1]
     state = Steps(problem.d, recorder.average)
     take = state.taker(problem, radius)
-    take(draws[:0], eta[:0], decay[:0])  # compiles, untimed
+    take(draws[:0], np.zeros(0), np.zeros(0))  # compiles, untimed
 
     def take_part(done: int, stop: int) -> None:
-        take(draws[done:stop], eta[done:stop], decay[done:stop])
+        for first in range(done, stop, _BLOCK):
+            last = min(first + _BLOCK, stop)
+            t = np.arange(first + 1, last + 1)
+            take(draws[first:last], rule(t), rule.decay(t, problem.lam))
 
     recorder.follow(take_part, lambda: (state.w, state.total))
     return recorder.run(np.zeros(problem.d), draws[:, 0] if k == 1 else draws)

@@ -10,9 +10,10 @@ from typing import Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._checks import check_choice, check_count, check_positive, check_start
 from ._kernels import add_row, row_dot, rows_of
 from .online import check_radius, prepare
-from .problem import FloatArray, HingeProblem, IntArray, check_count, check_positive, check_start
+from .problem import FloatArray, HingeProblem, IntArray
 from .projections import nearest_in_l2_ball
 from .run import Average, Run
 from .sampling import Seed, make_rng
@@ -108,8 +109,8 @@ def outlier_pegasos(
         Take back a step that raises the objective. It may never move from w_t at a kink.
     two_out : int, optional
         Number of flags at which an example is removed; 2 in the source. If all would go, the one
-        with fewest flags stays, and of equals the one drawn first. Flags are never taken back, so
-        that clean examples go too if the run is long.
+        drawn first stays. Flags are never taken back, so that clean examples go too if the run is
+        long.
     probability : float, optional
         Factor gamma in (0, 1) by which p_i falls; 0.5 is a good start.
     p_min : float
@@ -215,8 +216,7 @@ class _Watch:
     """
 
     def __init__(self, test: str, problem: HingeProblem, w: FloatArray) -> None:
-        if test not in ("full", "alive", "instantaneous"):
-            raise ValueError(f"test must be 'full', 'alive' or 'instantaneous'; got {test!r}")
+        check_choice(test, "test", ("full", "alive", "instantaneous"))
         self._problem, self._rows = problem, rows_of(problem)
         self._instantaneous, self._only_alive = test == "instantaneous", test == "alive"
         self._batch: IntArray | None = None
@@ -320,8 +320,9 @@ class _Suspects:
         if self._two_out is not None:
             self.flags[examples] += 1
             out = [i for i in examples if self.flags[i] >= self._two_out]
+            # They have equally many flags, two_out, unless it is the last one alive.
             if len(out) == len(self.p) - len(self.removed):
-                out.remove(min(out, key=lambda i: int(self.flags[i])))
+                del out[0]
             self.alive[out] = False
             self.removed.update(dict.fromkeys(out, t))
         if self._gamma is not None:

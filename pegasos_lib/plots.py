@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Circle
 from numpy.typing import ArrayLike
 
+from ._checks import check_choice
 from .problem import FloatArray, HingeProblem
 from .run import Run
 
@@ -228,10 +229,8 @@ def plot_traces(
     ValueError
         If `which` or `against` is something else.
     """
-    if which not in ("both", "last", "average"):
-        raise ValueError(f"which must be 'both', 'last' or 'average'; got {which!r}")
-    if against not in ("iteration", "seconds"):
-        raise ValueError(f"against must be 'iteration' or 'seconds'; got {against!r}")
+    check_choice(which, "which", ("both", "last", "average"))
+    check_choice(against, "against", ("iteration", "seconds"))
     named, ax = {"": runs} if isinstance(runs, Run) else runs, _axes(ax)
     for index, (name, run) in enumerate(named.items()):
         trace = run.trace

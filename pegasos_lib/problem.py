@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import numbers
-from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from ._checks import as_reals, check_alpha, check_indices, check_positive
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -31,7 +31,7 @@ class HingeProblem:
         One example a row. A C-ordered float64 array is kept without a copy; other numbers are
         converted, and every sparse format becomes CSR with sorted, unique 32-bit column indices.
     y : array_like, shape (n,)
-        Labels, each -1 or +1.
+        Labels, each -1 or +1. A float64 array is kept without a copy.
     lam : float
         Regularisation, finite and above 0.
 
@@ -59,7 +59,7 @@ class HingeProblem:
         self.X: Any = _check_csr(X) if self.is_sparse else _check_dense(X)
         self.n, self.d = (int(size) for size in self.X.shape)
         self.y: FloatArray = _check_labels(y, self.n)
-        self.lam: float = _check_lam(lam)
+        self.lam = check_positive(lam, "lam")
 
     def __repr__(self) -> str:
         kind = "CSR" if self.is_sparse else "dense"
@@ -69,7 +69,7 @@ class HingeProblem:
         """Return the problem with another lambda on the same data, which is not checked again."""
         other = object.__new__(HingeProblem)
         other.__dict__.update(self.__dict__)
-        other.lam = _check_lam(lam)
+        other.lam = check_positive(lam, "lam")
         return other
 
     @property
@@ -173,7 +173,7 @@ class HingeProblem:
         return self.X[batch], self.y[batch]
 
     def _check_w(self, w: ArrayLike) -> FloatArray:
-        w = np.asarray(w, dtype=float)
+        w = as_reals(w, "w")
         if w.ndim not in (1, 2) or w.shape[-1] != self.d:
             raise ValueError(
                 f"w must have shape ({self.d},), or (m, {self.d}) for m iterates; got {w.shape}"
@@ -181,30 +181,16 @@ class HingeProblem:
         return w
 
     def _check_vector(self, w: ArrayLike) -> FloatArray:
-        w = np.asarray(w, dtype=float)
+        w = as_reals(w, "w")
         if w.shape != (self.d,):
             raise ValueError(f"w must have shape ({self.d},); got {w.shape}")
         return w
 
 
-def as_array(value: Any, name: str, dtype: Any = None) -> NDArray[Any]:
-    """Return numpy.asarray(value), or say which argument was no array of numbers."""
-    try:
-        return np.asarray(value, dtype=dtype)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must be an array of numbers: {error}") from error
-
-
-def check_indices(indices: ArrayLike | Sequence[int], n: int, name: str) -> IntArray:
-    """Return `indices` as int64 after checking that all are integers in 0..n-1."""
-    array = as_array(indices, name)
-    if array.size and array.dtype.kind not in "iu":
-        raise ValueError(f"{name} must be integers; got dtype {array.dtype}")
-    if array.size and (int(array.min()) < 0 or int(array.max()) >= n):
-        raise ValueError(
-            f"{name} must lie in 0..{n - 1}; they reach from {array.min()} to {array.max()}"
-        )
-    return array.astype(np.int64)
+def check_problem(problem: HingeProblem) -> None:
+    """Refuse anything else that a solver may be given first, such as X alone."""
+    if not isinstance(problem, HingeProblem):
+        raise ValueError(f"problem must be HingeProblem(X, y, lam); got {type(problem).__name__}")
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
@@ -233,11 +219,11 @@ def csr_squared_norms(X: Any) -> FloatArray:
 
 
 def _check_dense(X: Any) -> FloatArray:
-    array = as_array(X, "X")
+    array = as_reals(X, "X")
     if array.ndim != 2:
         raise ValueError(f"X must have shape (n, d), one example a row; got {array.shape}")
     _check_size(array.shape)
-    array = np.ascontiguousarray(_real(array))
+    array = np.ascontiguousarray(array)
     if not _is_finite(array):
         row, column = np.argwhere(~np.isfinite(array))[0]
         raise ValueError(f"X must be finite; row {row}, column {column} holds {array[row, column]}")
@@ -245,15 +231,16 @@ def _check_dense(X: Any) -> FloatArray:
 
 
 def _is_finite(array: FloatArray) -> bool:
-    # A sum is finite only if all terms are, and costs no array of booleans.
+    # A sum of squares is finite only if all are; it costs no array of booleans, nor much time.
+    flat = array.ravel()
     with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(array.sum())) or bool(np.isfinite(array).all())
+        return bool(np.isfinite(flat.dot(flat))) or bool(np.isfinite(array).all())
 
 
 def _check_csr(X: Any) -> Any:
     _check_size(X.shape)
     matrix = X.tocsr()
-    data = _real(matrix.data)
+    data = as_reals(matrix.data, "X")
     if not _is_finite(data):
         place = int(np.flatnonzero(~np.isfinite(data))[0])
         row = int(np.searchsorted(matrix.indptr, place, side="right")) - 1
@@ -274,12 +261,6 @@ def _check_size(shape: tuple[int, ...]) -> None:
         raise ValueError(f"X must hold at least one example and one feature; its shape is {shape}")
 
 
-def _real(array: NDArray[Any]) -> FloatArray:
-    if array.dtype.kind not in "biuf":
-        raise ValueError(f"X must hold real numbers; got dtype {array.dtype}")
-    return array.astype(np.float64, copy=False)
-
-
 def _check_labels(y: ArrayLike, n: int) -> FloatArray:
     labels = np.asarray(y)
     if labels.shape != (n,):
@@ -294,55 +275,4 @@ def _check_labels(y: ArrayLike, n: int) -> FloatArray:
     if wrong.size:
         shown = ", ".join(f"{value:g}" for value in wrong[:5]) + (", ..." if wrong.size > 5 else "")
         raise ValueError(f"labels must be -1 or +1; found {shown}")
-    return read_only(labels.astype(np.float64))
-
-
-def _check_lam(lam: float) -> float:
-    return check_positive(lam, "lam")
-
-
-def check_positive(value: float, name: str) -> float:
-    """Return `value` as a float after checking that it is a finite number above 0."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a finite number above 0; got {value!r}") from None
-    if isinstance(value, bool) or not (math.isfinite(number) and number > 0.0):
-        raise ValueError(f"{name} must be a finite number above 0; got {value!r}")
-    return number
-
-
-def check_finite(value: float, name: str, least: float = -math.inf) -> float:
-    """Return `value` as a float after checking that it is a finite number of at least `least`."""
-    if isinstance(value, numbers.Real) and math.isfinite(value) and value >= least:
-        return float(value)
-    bound = "" if least == -math.inf else f" >= {least:g}"
-    raise ValueError(f"{name} must be a finite number{bound}; got {value!r}")
-
-
-def check_count(value: int, name: str, least: int) -> int:
-    """Return `value` as an int after checking that it is an integer of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{name} must be an integer >= {least}; got {value!r}")
-    return int(value)
-
-
-def check_alpha(alpha: ArrayLike, n: int, name: str = "alpha") -> FloatArray:
-    """Return dual variables as an array after checking that they are n numbers in [0, 1]."""
-    array = as_array(alpha, name, dtype=float)
-    if array.shape != (n,):
-        raise ValueError(f"{name} must have shape ({n},); got {array.shape}")
-    if not ((array >= 0.0) & (array <= 1.0)).all():
-        raise ValueError(
-            f"{name} must lie in [0, 1]; its values reach from "
-            f"{float(array.min()):g} to {float(array.max()):g}"
-        )
-    return array
-
-
-def check_start(w0: ArrayLike, shape: tuple[int, ...] | None = None) -> FloatArray:
-    """Return a copy of the start w_1 after checking that it is a finite vector (of this shape)."""
-    w = as_array(w0, "w0", dtype=float).copy()
-    if w.ndim != 1 or (shape and w.shape != shape) or not np.isfinite(w).all():
-        raise ValueError(f"w0 must be a finite vector of shape {shape or '(d,)'}; got {w0!r}")
-    return w
+    return read_only(labels.astype(np.float64, copy=False))

@@ -11,7 +11,8 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .problem import FloatArray, check_positive, read_only
+from ._checks import as_reals, check_positive
+from .problem import FloatArray, read_only
 
 # A smaller share of the largest weight counts as 0: sums of its inverse might overflow.
 _LEAST_WEIGHT = 1e-200
@@ -129,6 +130,10 @@ def nearest_in_l1_ball(
     O(d). A point inside stays to the last bit, and one that is not finite gives NaN in every
     place; tau then stays too.
     """
+    # In compiled loops `_mirror_kernels` puts an overload in the place of this function: the same
+    # steps, taken from the support |w_j| s_j > tau, without arrays. Neither form serves for both.
+    # Compiled, this one takes up to 2.1 times as long (d = 100 to 50,000), and that one, in NumPy,
+    # up to 4 times.
     size, one = np.abs(w), ones(len(w))
     total = float(size.dot(one))
     if total <= radius:
@@ -214,14 +219,14 @@ def _inside(size: FloatArray, radius: float, total: float) -> FloatArray:
 
 
 def _check(w: ArrayLike) -> FloatArray:
-    w = np.asarray(w, dtype=float)
+    w = as_reals(w, "the point")
     if w.ndim != 1 or not np.isfinite(w).all():
         raise ValueError(f"the point must be a finite vector of shape (d,); got {w!r}")
     return w
 
 
 def _check_weights(weights: ArrayLike, w: FloatArray) -> FloatArray:
-    weights = np.asarray(weights, dtype=float)
+    weights = as_reals(weights, "weights")
     if weights.shape != w.shape or not (np.isfinite(weights) & (weights >= 0.0)).all():
         raise ValueError(f"weights must be finite numbers >= 0 of shape {w.shape}; got {weights!r}")
     return weights

@@ -18,9 +18,10 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.special import lambertw
 
+from ._checks import as_reals, check_count, check_finite, check_indices, check_positive
 from .dual import sdca
 from .online import check_radius
-from .problem import FloatArray, HingeProblem, IntArray, check_count, check_indices, check_positive
+from .problem import FloatArray, HingeProblem, IntArray
 from .projections import L1Ball
 from .run import Run
 from .sampling import Seed
@@ -253,7 +254,7 @@ def adagrad_bound(squares: ArrayLike, D_inf: float, eta: float | None = None) ->
     D_inf bounds all |w_tj - u_j|. The default eta = D_inf/sqrt(2) gives sqrt(2) D_inf sum_j
     sqrt(S_j). Source: Duchi, Hazan and Singer (2011).
     """
-    S, D = np.asarray(squares, dtype=float), check_positive(D_inf, "D_inf")
+    S, D = as_reals(squares, "squares"), check_positive(D_inf, "D_inf")
     if S.ndim not in (1, 2) or not (np.isfinite(S) & (S >= 0.0)).all():
         raise ValueError("squares must be finite numbers >= 0 of shape (d,) or (m, d)")
     eta = D / math.sqrt(2.0) if eta is None else check_positive(eta, "eta")
@@ -305,7 +306,7 @@ def _check_batches(problem: HingeProblem, draws: ArrayLike) -> IntArray:
 
 
 def _check_points(points: ArrayLike, *shapes: tuple[int, ...]) -> FloatArray:
-    points = np.asarray(points, dtype=float)
+    points = as_reals(points, "points")
     if points.shape not in shapes or not np.isfinite(points).all():
         expected = " or ".join(map(str, shapes))
         raise ValueError(f"points must be finite, of shape {expected}; got shape {points.shape}")
@@ -339,12 +340,11 @@ def _subgradients(problem: HingeProblem, W: FloatArray, batches: IntArray) -> Fl
 
 
 def _check_T(T: ArrayLike) -> FloatArray:
-    steps = np.asarray(T, dtype=float)
+    steps = as_reals(T, "T")
     if steps.size and not (np.isfinite(steps) & (steps >= 1.0)).all():
         raise ValueError(f"T must be at least 1 and finite; got {T!r}")
     return steps
 
 
 def _check_size(value: float, name: str) -> float:
-    # 0 is the G of data that are all 0.
-    return 0.0 if value == 0 else check_positive(value, name)
+    return check_finite(value, name, least=0.0)  # 0 is the G of data that are all 0

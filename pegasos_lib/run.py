@@ -10,7 +10,8 @@ from typing import Literal, cast
 
 import numpy as np
 
-from .problem import FloatArray, HingeProblem, IntArray, check_count
+from ._checks import check_count
+from .problem import FloatArray, HingeProblem, IntArray
 
 Average = Literal["uniform", "weighted", "suffix"]
 # The running sum of the iterates gives w_t the weight t**power.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .problem import IntArray, check_count, check_indices
+from ._checks import check_count, check_indices
+from .problem import IntArray
 
 Sampling = Literal["iid", "permutation"]
 Seed = int | np.random.Generator | np.random.SeedSequence | None
@@ -50,16 +51,29 @@ def draw_batches(
     """
     n, n_iter = check_count(n, "n", 1), check_count(n_iter, "n_iter", 0)
     k = check_batch_size(batch_size, n, replace, sampling)
-    rng = make_rng(rng)
-    if sampling == "permutation":
-        draws = _permutations(rng, n, n_iter * k).reshape(n_iter, k)
-    elif replace or k == 1:
-        draws = rng.integers(n, size=(n_iter, k))
-    elif k * k <= 8 * n:
-        draws = _small_subsets(rng, n, n_iter, k)
-    else:
-        draws = _large_subsets(rng, n, n_iter, k)
+    draws = draw_indices(make_rng(rng), n, n_iter, k, replace, sampling).astype(np.int64)
     return draws[:, 0] if k == 1 else draws
+
+
+def draw_indices(
+    rng: np.random.Generator, n: int, n_iter: int, k: int, replace: bool, sampling: Sampling
+) -> IntArray:
+    """Return the numbers that `draw_batches` draws, shape (n_iter, k), as of `index_type`."""
+    if sampling == "permutation":
+        return _permutations(rng, n, n_iter * k).reshape(n_iter, k)
+    if replace or k == 1:
+        return rng.integers(n, size=(n_iter, k), dtype=index_type(n))
+    if k * k <= 8 * n:
+        return _small_subsets(rng, n, n_iter, k)
+    return _large_subsets(rng, n, n_iter, k)
+
+
+def index_type(n: int) -> Any:
+    """Return the type of indices below n that halves their memory where it can: 32 or 64 bits.
+
+    A generator draws and shuffles the same numbers in both.
+    """
+    return np.int32 if n < 2**31 else np.int64
 
 
 def make_rng(rng: Seed) -> np.random.Generator:
@@ -100,13 +114,13 @@ def check_draws(draws: ArrayLike, n: int, n_iter: int, batch_size: int) -> IntAr
 
 def _permutations(rng: np.random.Generator, n: int, size: int) -> IntArray:
     laps = -(-size // n)
-    rows = np.tile(np.arange(n), (laps, 1))
+    rows = np.tile(np.arange(n, dtype=index_type(n)), (laps, 1))
     return rng.permuted(rows, axis=1, out=rows).ravel()[:size]
 
 
 def _small_subsets(rng: np.random.Generator, n: int, n_iter: int, k: int) -> IntArray:
     # Floyd's algorithm, for all batches at once: k draws and k^2/2 comparisons a batch.
-    chosen = np.empty((n_iter, k), dtype=np.int64)
+    chosen = np.empty((n_iter, k), dtype=index_type(n))
     for column, top in enumerate(range(n - k, n)):
         candidate = rng.integers(top + 1, size=n_iter)
         taken = (chosen[:, :column] == candidate[:, np.newaxis]).any(axis=1)
@@ -115,7 +129,7 @@ def _small_subsets(rng: np.random.Generator, n: int, n_iter: int, k: int) -> Int
 
 
 def _large_subsets(rng: np.random.Generator, n: int, n_iter: int, k: int) -> IntArray:
-    chosen = np.empty((n_iter, k), dtype=np.int64)
+    chosen = np.empty((n_iter, k), dtype=index_type(n))
     if k == n:
         chosen[:] = np.arange(n)
         return chosen

@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .problem import FloatArray, check_count, check_positive
+from ._checks import as_reals, check_count, check_positive
+from .problem import FloatArray
 
 
 class StepRule(ABC):
@@ -252,9 +253,13 @@ class SmallGap(StoppingTest):
     The dual point comes with the steps: w_{t+1} = (1 - eta lam) w_t + eta v_t, and v_t is
     lam w(a) for a_i = 1 where the margin is below 1 and 0 elsewhere. So alpha takes the steps
     alpha <- (1 - eta lam) alpha + eta lam a from 0 (for eta = 1/(lam t) it is the mean of the a),
-    and scales as w does where w is projected. From w_1 = 0 with eta lam <= 1, alpha is feasible
-    and w(alpha) is the iterate. Otherwise alpha is cut to [0, 1] and the gap is still true, but
-    may not close.
+    and scales as w does where w is projected onto an l2 ball. From w_1 = 0 with eta lam <= 1,
+    alpha is feasible and w(alpha) is the iterate. Otherwise alpha is cut to [0, 1] and the gap is
+    still true, but may not close.
+
+    In an `L1Ball` alpha is not scaled, and D is the dual of P on that ball: the least value there
+    of lam/2 ||u||^2 + mean of alpha_i (1 - y_i <u, x_i>). The gap then bounds P(w_{t+1}) less the
+    minimum over the ball, which may be above P(w*).
     """
 
     eps: float
@@ -292,7 +297,7 @@ def make_step(step: StepRule | str, lam: float, c: float = 1.0) -> StepRule:
 
 
 def _steps(t: ArrayLike) -> FloatArray:
-    t = np.asarray(t, dtype=float)
+    t = as_reals(t, "t")
     if t.size and not float(t.min()) >= 1.0:
         raise ValueError(f"steps are numbered from 1; got t = {float(t.min()):g}")
     return t

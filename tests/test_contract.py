@@ -7,6 +7,7 @@ owns, and the arguments that are refused.
 """
 
 import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -17,17 +18,25 @@ from pegasos_lib import (
     HingeProblem,
     L1Ball,
     PegasosClassifier,
+    PegasosStep,
     SDCAClassifier,
     SmallChange,
     SmallGap,
     adagrad,
+    draw_batches,
     exponentiated_gradient,
     gradient_descent,
     make_blobs_2d,
+    make_mail,
+    make_two_arcs_2d,
     mirror,
     mirror_descent,
     outlier_pegasos,
     pegasos,
+    project_l1_ball,
+    project_l2_ball,
+    project_simplex,
+    regret,
     sdca,
     sgd,
     sgd_initialisation,
@@ -475,6 +484,9 @@ def test_estimators_are_compiled_as_plain_and_untouched_by_a_later_fit(make, blo
         ({"lam": [0.1, 0.2]}, "lam"),
         ({"lam": True}, "lam"),
         ({"lam": 1j}, "lam"),
+        ({"lam": "0.1"}, "lam"),
+        ({"lam": 10**400}, "lam"),
+        ({"lam": Fraction(1, 10**400)}, "lam"),
     ],
 )
 def test_bad_data_are_refused_by_name(changes, word):
@@ -486,6 +498,40 @@ def test_bad_data_are_refused_by_name(changes, word):
 def test_ragged_rows_are_refused_by_name():
     with pytest.raises(ValueError, match=r"\bX\b"):
         HingeProblem([[1.0, 2.0], [3.0]], [1.0, -1.0], 0.5)
+
+
+def test_no_text_is_read_as_a_number(blobs):
+    p, two = HingeProblem(*blobs), ["1", "2"]
+    calls = [
+        *[(f, "1") for f in (L1Ball, PegasosStep, SmallGap, ArmijoStep, p.with_lam)],
+        (lambda c: ArmijoStep(c1=c), "0.5"),
+        (PegasosStep(0.1), "3"),
+        (PegasosStep(0.1), two),
+        *[(f, [*two, "3"]) for f in (p.margins, p.losses, p.objective, p.subgradient, p.accuracy)],
+        *[(f, ["0.5"] * p.n) for f in (p.weights, p.dual_objective)],
+        (lambda i: p.subgradient([0, 0, 0], i), two),
+        *[(lambda w, f=f: f(w, 1.0), two) for f in (project_l2_ball, project_l1_ball)],
+        *[(lambda r, f=f: f([1.0], r), "1") for f in (project_l2_ball, project_l1_ball)],
+        (lambda s: project_l1_ball([3.0, 1.0], 1.0, s), two),
+        (project_simplex, two),
+        (lambda total: project_simplex([1.0], total), "1"),
+        *[(lambda v, a=a: make_blobs_2d(**{a: v}), "1") for a in ("n", "separation", "flip")],
+        (lambda noise: make_two_arcs_2d(noise=noise), "1"),
+        (lambda share: make_mail(5, 5, outliers=share), "0.5"),
+        (lambda n: draw_batches(0, n, 3), "5"),
+        (lambda T: regret.log_regret_bound(T, 0.1, 1.0), "2"),
+        (lambda lam: regret.log_regret_bound(2, lam, 1.0), "2"),
+        (lambda G: regret.log_regret_bound(2, 0.1, G), "2"),
+        (lambda S: regret.adagrad_bound(S, 1.0), two),
+        (lambda u: regret.regret(p, np.zeros((2, 3)), [0, 1], u), [*two, "3"]),
+        (lambda c: PegasosClassifier(c).fit(blobs[0], blobs[1]), "0.1"),
+        (lambda tol: SDCAClassifier(tol=tol).fit(blobs[0], blobs[1]), "0.1"),
+        (lambda w0: gradient_descent(quadratic, lambda w: w, w0, n_iter=1), two),
+        (lambda g: gradient_descent(quadratic, lambda w: g, [0.0, 1.0], n_iter=1), two),
+    ]  # fmt: skip
+    for function, text in calls:
+        with pytest.raises(ValueError, match=" must "):
+            function(text)
 
 
 COUNTS = [-1, 2.0, 2.5, "10", None, True, np.float64(3.0), [3], np.nan, np.inf]
@@ -567,7 +613,17 @@ ONLINE = [n for n in BY_NAME if n not in ("subgradient_descent", "sdca")]
 AVERAGING = [n for n in BY_NAME if n != "sdca"]
 
 
-NOT_POSITIVE = [0.0, -1.0, np.nan, np.inf, "big", [1.0, 2.0]]
+@pytest.mark.parametrize("name", [*BY_NAME, "sgd_initialisation"])
+def test_data_in_place_of_a_problem_are_refused_by_name(name, blobs):
+    solve = call(name) if name in BY_NAME else sgd_initialisation
+    X = blobs[0]
+    for data in (X, X.tolist(), sp.csr_array(X), blobs, None):
+        expected = f"problem must be HingeProblem(X, y, lam); got {type(data).__name__}"
+        with pytest.raises(ValueError, match=re.escape(expected)):
+            solve(data)
+
+
+NOT_POSITIVE = [0.0, -1.0, np.nan, np.inf, "big", "1", [1.0, 2.0], np.bool_(True), 1j, 10**400]
 
 REFUSED = [
     *[(n, "batch_size", [0, -1, 2.0, "2", None, True, np.nan]) for n in ONLINE],
@@ -579,7 +635,7 @@ REFUSED = [
         for n in ONLINE
     ],
     *[
-        (n, "project", [0, -1.0, np.nan, np.inf, "l2", None, [1.0, 2.0]])
+        (n, "project", [0, -1.0, np.nan, np.inf, "l2", "1", None, [1.0, 2.0]])
         for n in ("pegasos", "sgd", "subgradient_descent", "mirror_descent", "outlier_pegasos")
     ],
     ("adagrad", "project", [True, 1.0, None, "l1"]),
@@ -588,7 +644,7 @@ REFUSED = [
     *[(n, "eta", NOT_POSITIVE) for n in ("mirror_descent", "exponentiated_gradient", "adagrad")],
     *[(n, "step", ["fast", 0.1, None]) for n in ("sgd", "subgradient_descent")],
     *[
-        (n, "w0", [[1.0], [[0.0] * 4], 0.0, [np.nan] * 4, [np.inf] * 4, np.zeros(5)])
+        (n, "w0", [[1.0], [[0.0] * 4], 0.0, [np.nan] * 4, [np.inf] * 4, np.zeros(5), list("123")])
         for n in ("subgradient_descent", "outlier_pegasos")
     ],
     ("sgd", "step", [ArmijoStep()]),
@@ -596,7 +652,7 @@ REFUSED = [
     ("sdca", "gap", [*NOT_POSITIVE, None, True]),
     ("sdca", "order", ["cyclic", None, "random"]),
     ("sdca", "output", ["first", None, "average"]),
-    ("sdca", "alpha0", [[0.0], [2.0] * 24, [-0.1] * 24, [np.nan] * 24, 0.5]),
+    ("sdca", "alpha0", [[0.0], [2.0] * 24, [-0.1] * 24, [np.nan] * 24, ["0.5"] * 24, 0.5]),
     ("sdca", "burn_in", [0, 5, -1, 2.0]),
     ("outlier_pegasos", "two_out", [0, -1, 1.5, "two", True]),
     ("outlier_pegasos", "probability", [*NOT_POSITIVE, 1.0, True]),
@@ -628,7 +684,7 @@ def test_a_batch_without_replacement_is_at_most_the_data(blobs, name):
     ("options", "word"),
     [
         *[({"n_iter": v}, "n_iter") for v in COUNTS],
-        *[({"w0": v}, "w0") for v in ([[1.0]], 1.0, [np.nan], [np.inf])],
+        *[({"w0": v}, "w0") for v in ([[1.0]], 1.0, [np.nan], [np.inf], ["1"])],
         *[({"step": v}, "step") for v in ("pegasos", 0.1, None)],
         *[({"stop": v}, "stop") for v in (0.1, None, ["small"])],
         ({"stop": SmallGap(0.1)}, "SmallGap"),

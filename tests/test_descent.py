@@ -416,6 +416,22 @@ def test_armijo_minimises_a_smooth_function_of_any_scale(seed):
     assert run.w == pytest.approx(np.linalg.solve(Q, b), abs=1e-4)
 
 
+@pytest.mark.parametrize("average", ["uniform", "weighted"])
+def test_the_averages_on_the_way_are_those_of_a_run_that_ends_there(average):
+    X, y = np.array([[1.0, 2.0], [-1.0, 0.5], [0.3, -1.0]]), [1.0, -1.0, 1.0]
+    p = HingeProblem(X, y, 0.1)
+    run = subgradient_descent(p, n_iter=6, average=average, record=range(7))
+    for s, kept in zip(run.trace.iteration, run.trace.w_average, strict=True):
+        ended = subgradient_descent(p, n_iter=int(s), average=average)
+        assert kept.tolist() == ended.w_average.tolist()
+
+
+def test_a_run_may_stop_one_step_before_its_last():
+    p = HingeProblem([[1.0, 0.0]], [1.0], 0.5)
+    run = subgradient_descent(p, n_iter=3, stop=SmallChange(1.0))  # w = 0, (2, 0), (1, 0)
+    assert (run.n_iter, run.stopped_by, run.w.tolist()) == (2, "small change", [1.0, 0.0])
+
+
 def test_too_long_a_step_diverges_and_says_so():
     run = gradient_descent(square, lambda w: 2 * w, [1.0], n_iter=50, step=ConstantStep(1.1))
     assert run.values[-1] == pytest.approx(1.2**100)
@@ -423,6 +439,11 @@ def test_too_long_a_step_diverges_and_says_so():
     assert long.stopped_by == "diverged"
     assert long.values[-1] == np.inf
     assert np.isfinite(long.values[:-1]).all()
+    # f may stay finite where w does not.
+    flat = gradient_descent(
+        lambda w: 0.0, lambda w: [-1e308, 0.0], [0.0, 0.0], n_iter=9, step=ConstantStep(10.0)
+    )
+    assert (flat.n_iter, flat.stopped_by) == (1, "diverged")
 
 
 def test_a_descent_takes_no_steps_if_none_are_asked_for():

@@ -145,7 +145,7 @@ def test_white_cells_are_plus_if_not_told(folder, monkeypatch):
         (lambda: fetch_rcv1("dev"), "split must be 'train', 'test' or 'all'; got 'dev'"),
         (
             lambda: fetch_blood_cells("WBC"),
-            "positive must be one of red, white, platelet; got 'WBC'",
+            "positive must be 'red', 'white' or 'platelet'; got 'WBC'",
         ),
     ],
 )

@@ -357,10 +357,10 @@ def inside(W, project, radius):
     assert (sizes <= radius * (1.0 + 1e-12)).all(), f"{sizes.max()} is outside of {radius}"
 
 
-def check_run(c, run, T, average=None, cut=1.0):
+def check_run(c, run, T, average=None, push=0.0):
     """Check what every run promises, and return its path w_1..w_{T+1}.
 
-    Averages may lose digits by the factor `cut`: see the fault that is tested by itself below.
+    Pushes of this size may cancel within a batch: all that is left of w is then their rounding.
     """
     W = run.trace.w
     finite(W, run.w, run.w_average)
@@ -379,7 +379,8 @@ def check_run(c, run, T, average=None, cut=1.0):
         )
         expected = W[0] if T == 0 else q @ W[:T] / q.sum()
         # The suffix is a difference of two sums of up to T terms.
-        close(run.w_average, expected, 10.0 * T * cut * np.abs(W).max() + 1e-300, "average")
+        size = 10.0 * np.abs(W).max() + 1e-4 * push + 1e-300
+        close(run.w_average, expected, size, "average")
     return W
 
 
@@ -397,9 +398,9 @@ def check_sgd(rng):
             # A step of at most 1/lam keeps w from growing without bound.
             eta = lib.make_step(step, c.lam, power(rng, -3, 0) / c.lam)
             run = lib.sgd(c.p, step=eta, project=project, **options)
-    # The longest step from 0, in radii: what projections cut away.
-    cut = 1.0 + float(eta(1)) * longest(c) / radius
-    W = check_run(c, run, T, options["average"], cut)
+    free = options["batch_size"] > 1 and project is False
+    push = float(eta(1)) * longest(c) if free else 0.0
+    W = check_run(c, run, T, options["average"], push)
     assert W[0].tolist() == [0.0] * c.d
     if math.isfinite(radius):
         inside(W, project, radius)
@@ -473,9 +474,8 @@ def check_mirror(rng):
     R = longest(c)
     if eta is None:
         eta = default_step(c, name, project, radius, T) if T > 0 and R > 0.0 else 0.0
-    # The longest sum of steps, in radii: what lazy projections cut away.
-    cut = 1.0 + T * eta * (c.lam + R / radius) if name == "lazy" and project else 1.0
-    W = check_run(c, run, T, options["average"], cut)
+    push = eta * R if options["batch_size"] > 1 and project is False else 0.0
+    W = check_run(c, run, T, options["average"], push)
     if math.isfinite(radius):
         inside(W, project, radius)
     if T == 0 or R == 0.0:
@@ -690,7 +690,8 @@ def check_sdca(rng):
     unit = check_certificate(c, run.alpha, run.w, run.gap, near_optimum(c))
     assert run.n_iter <= epochs
     assert run.n_iter == epochs or run.gap <= asked + EPS * unit, f"{run.gap} is above {asked}"
-    assert run.visits >= run.n_iter * c.n
+    if not options.get("shrink", True):  # else rows that are left unread count as none
+        assert run.visits == run.n_iter * c.n
     assert run.trace.iteration.tolist() == list(range(run.n_iter + 1))
     value, more = P(c, run.trace.w[-1])
     close(run.trace.objective[-1], value, more, "recorded objective")
@@ -937,11 +938,6 @@ def canvas_without_a_screen(monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "agg")
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="take_steps: the sum of the iterates is a v - u, which cancels where one step is cut "
-    "back far by the projection; w itself is right",
-)
 def test_averages_keep_their_digits_where_projections_cut_far():
     rng = np.random.default_rng(0)
     X, y = 1e8 * rng.standard_normal((12, 3)), rng.choice([-1.0, 1.0], 12)

@@ -20,6 +20,7 @@ from pegasos_lib import (
     use_jit,
 )
 from pegasos_lib._active import ActiveSum
+from pegasos_lib._mirror_kernels import signed_softmax
 from pegasos_lib.descent import _Point
 from pegasos_lib.mirror import adagrad, exponentiated_gradient, mirror_descent
 from pegasos_lib.projections import L1Ball, l1_projection
@@ -470,3 +471,13 @@ BAD = [
 def test_bad_options_are_refused(call, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         call(HingeProblem([[1.0]], [1.0], 1.0))
+
+
+@pytest.mark.parametrize("largest", [1.0, 340.0, 500.0, 700.0, 720.0, 800.0, 1e4])
+def test_the_signed_softmax_of_large_and_small_numbers_at_once(largest):
+    theta, w = np.array([largest, -largest, 0.0, 1.0, -2.0]), np.empty(5)
+    both = np.concatenate([theta, -theta])
+    shares = np.exp(both - both.max()) / np.exp(both - both.max()).sum()
+    with np.errstate(over="ignore", divide="ignore"):  # as where the loop calls it
+        signed_softmax(theta, 3.0, w)
+    assert w == pytest.approx(3.0 * (shares[:5] - shares[5:]), rel=1e-13, abs=1e-16)

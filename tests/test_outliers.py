@@ -2,6 +2,7 @@
 
 import re
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pegasos_lib import HingeProblem, make_blobs_2d, pegasos, use_jit
-from pegasos_lib.outliers import outlier_pegasos
+from pegasos_lib.outliers import _Suspects, outlier_pegasos
 from tests import reference
 from tests.generated import data, stored
 
@@ -128,6 +129,14 @@ def test_every_combination_is_the_pseudo_codes(
     size = k if test == "instantaneous" else len(y)
     first = len(y) if test != "instantaneous" and start is not None else 0
     assert (run.step_evaluations, run.test_evaluations) == (k * T, first + size * paper.hit_steps)
+
+
+def test_a_draw_of_0_falls_on_the_first_living_example():
+    suspects = _Suspects(4, two_out=1, probability=None, p_min=0.01)
+    assert suspects.blame(np.array([1, 0]), t=1) == [1, 0]
+    batch = np.array([0, 3])
+    suspects.replace(batch, SimpleNamespace(random=lambda: 0.0))
+    assert batch.tolist() == [2, 3]
 
 
 def clusters(n, d, separation, seed=0):

@@ -84,10 +84,24 @@ def test_the_l2_projection_neither_overflows_nor_vanishes(size):
 
 
 def test_the_argument_is_not_changed(ball):
-    w = np.array([3.0, 4.0, 0.5])
-    p = ball[0](w, 100.0)
-    p += 1.0
-    assert w.tolist() == [3.0, 4.0, 0.5]
+    for point in ([3.0, 4.0, 0.5], [0.0, 0.0, 0.0]):
+        w = np.array(point)
+        p = ball[0](w, 100.0)
+        p += 1.0
+        assert w.tolist() == point
+
+
+@given(weighted, st.floats(0.0, 9.0))
+def test_a_point_on_the_l1_sphere_stays_to_the_last_bit(point, tau):
+    w, s = point
+    radius = float(np.abs(w).sum())
+    if radius > 0.0:
+        assert project_l1_ball(w, radius).tolist() == w.tolist()
+        assert project_l1_ball(w, radius, s).tolist() == w.tolist()
+    radius, u = float(np.abs(w) @ np.ones(len(w))), np.empty_like(w)
+    for weights in (None, s):
+        assert nearest_in_l1_ball(w, weights, radius, tau, u) == tau
+        assert u.tolist() == w.tolist()
 
 
 @pytest.mark.parametrize("radius", [0, -1.0, np.inf, np.nan, "1m"])
@@ -217,6 +231,16 @@ def test_the_loops_projection_is_the_sorted_one_whatever_came_before(points, rad
         u = project(w, s)
         assert u == pytest.approx(expected, abs=1e-11)
         assert np.abs(u).sum() <= radius * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("weights", [None, np.array([1.0, 0.5, 2.0, 4.0])])
+def test_the_loops_projection_follows_the_smallest_moves(weights):
+    # The threshold of the last point is nearly right, but what remains must not add up.
+    rng = np.random.default_rng(8)
+    project, w = loops_l1_projection(1.0), np.array([0.9, -0.7, 0.5, 0.01])
+    for _ in range(50):
+        w += 1e-10 * rng.standard_normal(4)
+        assert project(w, weights) == pytest.approx(project_l1_ball(w, 1.0, weights), abs=1e-14)
 
 
 @given(vectors, radii)

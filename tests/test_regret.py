@@ -447,3 +447,12 @@ def bad_inputs():
 def test_bad_input_is_refused(call, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         call()
+
+
+def test_a_bound_takes_integers_of_any_size():
+    for T in (10**30, [1, 10**30]):
+        bound = rg.average_iterate_bound(T, 1e-3, 2.0)
+        assert np.ravel(bound)[-1] == pytest.approx(rg.average_iterate_bound(1e30, 1e-3, 2.0))
+    for T in (10**400, [1, 10**400], [1, None], ["1", 10**30]):
+        with pytest.raises(ValueError, match="T must hold real numbers"):
+            rg.average_iterate_bound(T, 1e-3, 2.0)

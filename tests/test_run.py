@@ -62,3 +62,9 @@ def test_runs_show_themselves_in_one_line(problem):
     run = pegasos(problem, n_iter=5)
     assert repr(run).startswith("Run(n_iter=5, seconds=")
     assert repr(problem) == "HingeProblem(n=20, d=2, lam=0.1, dense)"
+
+
+def test_draws_are_the_generators_successive_integers_in_32_bits(problem):
+    run = pegasos(problem, n_iter=10_000, rng=3, batch_size=1)
+    assert (run.draws == np.random.default_rng(3).integers(20, size=10_000)).all()
+    assert run.draws.dtype == np.int32

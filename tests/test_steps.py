@@ -52,6 +52,8 @@ def test_pegasos_and_weighted_steps_forget_w_1_exactly(lam):
 def test_steps_are_numbered_from_1(rule):
     with pytest.raises(ValueError, match="steps are numbered from 1; got t = 0"):
         rule(np.arange(3))
+    with pytest.raises(ValueError, match=r"steps are numbered from 1; got t = 0\.99"):
+        rule(0.99)
     assert rule(np.array([])).shape == (0,)
 
 
@@ -109,6 +111,8 @@ def test_armijo_gives_up_where_there_is_no_decrease_and_stays_where_the_slope_is
     tried = []
     assert rule.search(lambda eta: tried.append(eta) or 1.0 + eta, 1.0, -1.0) is None
     assert tried == [2.0**-k for k in range(8)]
+    # Just the share that is asked for is enough.
+    assert ArmijoStep(c1=0.5).search(lambda eta: 0.5, 1.0, -1.0) == 1.0
     # The share asked for, 1e-4 of 1e-15, is lost beside 1: equal values are no decrease.
     assert rule.search(lambda eta: 1.0, 1.0, -1e-15) is None
     assert rule.search(lambda eta: np.nan, 1.0, -1.0) is None
