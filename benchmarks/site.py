@@ -22,6 +22,10 @@ CHANGES, STARTS = 100, 7
 FIGURES = {
     "pegasos": ("book/pegasos.html", "n_iter=2000&t=1000"),
     "margin": ("book/objective.html", ""),
+    "chord": ("book/convexity.html", ""),
+    "descent": ("book/descent.html", ""),
+    "subgradient": ("book/subgradients.html", ""),
+    "minibatch": ("book/stochastic.html", ""),
 }
 
 # Counts what the page asks of the network, and waits for the first draw.

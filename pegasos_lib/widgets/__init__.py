@@ -1,6 +1,17 @@
 """The interactive figures of the book; needs the extra `widgets`."""
 
+from .chord import ChordExplorer
+from .descent import DescentExplorer
 from .margin import MarginExplorer
+from .minibatch import MinibatchExplorer
 from .pegasos import PegasosExplorer
+from .subgradient import SubgradientExplorer
 
-__all__ = ["MarginExplorer", "PegasosExplorer"]
+__all__ = [
+    "ChordExplorer",
+    "DescentExplorer",
+    "MarginExplorer",
+    "MinibatchExplorer",
+    "PegasosExplorer",
+    "SubgradientExplorer",
+]

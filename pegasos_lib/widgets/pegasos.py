@@ -210,12 +210,15 @@ def _uint32(seed: int) -> Iterator[int]:
         start = int(state[-1])
 
 
-def figure_draws(seed: int, n: int, n_iter: int, batch_size: int, sampling: str) -> IntArray:
+def figure_draws(
+    seed: int, n: int, n_iter: int, batch_size: int, sampling: str, replace: bool = True
+) -> IntArray:
     """Draw the mini-batches that engine.js draws from the same seed.
 
     Tommy Ettinger's mulberry32 gives 32-bit integers; r mod n is taken where r lies under the
     largest multiple of n, and another r is drawn where it does not. With "permutation", the
-    shuffle of Fisher and Yates goes on from one pass to the next.
+    shuffle of Fisher and Yates goes on from one pass to the next; without replacement, its first
+    batch_size exchanges do, from one batch to the next.
 
     Returns
     -------
@@ -228,14 +231,15 @@ def figure_draws(seed: int, n: int, n_iter: int, batch_size: int, sampling: str)
         return next(r for r in numbers if r < limit) % bound
 
     count = n_iter * batch_size
-    if sampling == "iid":
+    if sampling == "iid" and (replace or batch_size == 1):
         draws = [below(n) for _ in range(count)]
     else:
         draws, pool = [], list(range(n))
+        exchanges, taken = (batch_size, batch_size) if sampling == "iid" else (n - 1, n)
         while len(draws) < count:
-            for a in range(n - 1):
+            for a in range(exchanges):
                 b = a + below(n - a)
                 pool[a], pool[b] = pool[b], pool[a]
-            draws += pool
+            draws += pool[:taken]
     array = np.array(draws[:count], dtype=np.int64)
     return array if batch_size == 1 else array.reshape(n_iter, batch_size)

@@ -61,11 +61,14 @@ const python = (value) => {
   return JSON.stringify(value);
 };
 
+// Keys whose default in Python hangs on one another: the call gives all of them, or none.
+const TOGETHER = [["X", "y"], ["function", "start"]];
+
 function call(fig) {
   const name = `${fig.kind[0].toUpperCase()}${fig.kind.slice(1)}Explorer`;
   const differs = (key) => encode(fig.get(key)) !== encode(fig.defaults[key]);
-  const points = differs("X") || differs("y"); // Python takes them together
-  const changed = Object.entries(fig.state()).filter(([key]) => (key === "X" || key === "y" ? points : differs(key)));
+  const changed = Object.entries(fig.state()).filter(([key]) =>
+    (TOGETHER.find((keys) => keys.includes(key)) ?? [key]).some(differs));
   return `${name}(${changed.map(([key, value]) => `${key}=${python(value)}`).join(", ")})`;
 }
 

@@ -23,7 +23,8 @@ function ticks(axis, scale, log, many) {
  * A panel: an SVG with axes that follows the width of its container.
  *
  * `aspect` is height/width of the drawing area; `equal` makes a unit as long on both axes; `log`
- * makes both axes logarithmic. `view([x0, x1], [y0, y1])` sets what is seen (equal: at least that);
+ * makes both axes logarithmic, or with "y" that one alone; `rescale(log, yLabel)` changes it later.
+ * `view([x0, x1], [y0, y1])` sets what is seen (equal: at least that);
  * `layer(name)` gives a clipped group, later ones on top; `onPress(f)` is told of presses on the
  * empty plane, in data coordinates; `describe(text)` is what a screen reader says.
  */
@@ -41,14 +42,12 @@ export function plane(fig, { title, xLabel, yLabel, aspect = 1, equal = true, lo
   const note = h("p", { class: "pf-panel-note" });
   const el = h("div", { class: "pf-panel" }, h("p", { class: "pf-panel-title", text: title }), svg, note);
 
-  const x = log ? scaleLog() : scaleLinear();
-  const y = log ? scaleLog() : scaleLinear();
   const named = new Map();
   let wanted = [[-1, 1], [-1, 1]];
   let outer = 0;
   let room = 0;
   fig.onMeasure(() => { room = el.clientWidth; });
-  const p = { el, svg, x, y, width: 0, height: 0 };
+  const p = { el, svg, width: 0, height: 0 };
 
   const fit = () => {
     const [[x0, x1], [y0, y1]] = wanted;
@@ -59,10 +58,24 @@ export function plane(fig, { title, xLabel, yLabel, aspect = 1, equal = true, lo
       dx = [cx - (unit * p.width) / 2, cx + (unit * p.width) / 2];
       dy = [cy - (unit * p.height) / 2, cy + (unit * p.height) / 2];
     }
-    x.domain(dx).range([0, p.width]);
-    y.domain(dy).range([p.height, 0]);
-    select(xAxis).call(ticks(axisBottom(x), x, log, p.width / 60));
-    select(yAxis).call(ticks(axisLeft(y), y, log, p.height / 40));
+    p.x.domain(dx).range([0, p.width]);
+    p.y.domain(dy).range([p.height, 0]);
+    select(xAxis).call(ticks(axisBottom(p.x), p.x, log === true, p.width / 60));
+    select(yAxis).call(ticks(axisLeft(p.y), p.y, Boolean(log), p.height / 40));
+  };
+
+  const setScales = () => {
+    p.x = log === true ? scaleLog() : scaleLinear();
+    p.y = log ? scaleLog() : scaleLinear();
+  };
+  setScales();
+  /** Change which axes are logarithmic, and the label of y; what is seen is then to be set by `view`. */
+  p.rescale = (kind, label) => {
+    if (kind === log) return;
+    log = kind;
+    setScales();
+    yText.textContent = label;
+    wanted = [[1, 2], [1, 2]];
   };
 
   /** Take the container's width, and a new aspect when the layout asks for one; true when the size changed. */
@@ -103,7 +116,7 @@ export function plane(fig, { title, xLabel, yLabel, aspect = 1, equal = true, lo
   };
   p.at = (event) => {
     const [px, py] = pointer(event, inner);
-    return [x.invert(px), y.invert(py)];
+    return [p.x.invert(px), p.y.invert(py)];
   };
   p.onPress = (listener) => surface.addEventListener("click", (event) => listener(...p.at(event), event));
   p.describe = (text) => svg.setAttribute("aria-label", `${title}: ${text}`);
