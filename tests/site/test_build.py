@@ -161,6 +161,13 @@ def test_chapters_theorems_and_equations_are_numbered_as_in_the_book(pages, site
         assert set(found) == {str(chapter)}, labels
 
 
+def test_the_contents_list_the_chapters_in_the_order_of_their_numbers():
+    config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
+    numbers = config["sphinx"]["config"]["chapter_numbers"]
+    files = re.findall(r"file: (\S+)", (ROOT / "_toc.yml").read_text("utf-8"))
+    assert [name for name in files if name in numbers] == sorted(numbers, key=numbers.get)
+
+
 def test_a_page_without_a_figure_weighs_little(site, pages):
     import gzip
 
