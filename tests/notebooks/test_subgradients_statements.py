@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog, lsq_linear
 
 from pegasos_lib import (
     ConstantStep,
@@ -73,35 +74,76 @@ def test_in_one_variable_the_subgradients_are_between_the_one_sided_slopes():
             assert supports == (left - 1e-2 <= g <= right + 1e-2)
 
 
+def best_support(f, w, U):
+    """Return how far the best affine function through (w, f(w)) must rise above f on the rows of U.
+
+    A linear program over all slopes g. For a convex f the answer is 0 for all finite U; then, by
+    compactness, one slope serves all of space.
+    """
+    rise, steps = f(U) - f(w), U - w
+    found = linprog(
+        np.r_[np.zeros(len(w)), 1.0],  # least t >= 0 with <g, u - w> - t <= f(u) - f(w)
+        A_ub=np.column_stack([steps, -np.ones(len(U))]),
+        b_ub=rise,
+        bounds=[(None, None)] * len(w) + [(0, None)],
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    assert found.status == 0, found.message
+    return (steps @ found.x[:-1] - rise).max()
+
+
 def test_a_finite_convex_function_has_a_supporting_line_everywhere():
-    rng = np.random.default_rng(2)
-    for _ in range(100):  # f(w) = distance to a ball in the l1 norm, whose gradient is not known
-        centre, w = rng.normal(size=(2, 2)) * 2
-        angles = np.linspace(0, 2 * np.pi, 721)
-        G = np.column_stack([np.cos(angles), np.sin(angles)])
-        G = np.vstack([G, 0 * G[:1], G[:, :] * 0.5])
+    rng, kinks = np.random.default_rng(2), 0
+    for trial in range(90):
+        w = rng.integers(-2, 3, size=3).astype(float)
+        A = rng.integers(-3, 4, size=(6, 3)).astype(float)
+        b = rng.integers(-2, 3, size=6).astype(float)
+        b[0] += (A[1:] @ w + b[1:]).max() - A[0] @ w - b[0]  # a kink at w: two pieces tie
 
-        def f(u, centre=centre):
-            v = u - centre
-            return np.linalg.norm(v - project_l1_ball(v, 1.0))
+        def pieces(u, A=A, b=b):
+            return (u @ A.T + b).max(axis=-1)
 
-        U = rng.normal(size=(60, 2)) * 4
-        rise = np.array([f(u) for u in U]) - f(w)
-        assert (rise[None, :] - G @ (U - w).T).min(axis=1).max() >= -0.02
+        def cone(u, A=A, w=w):  # norms of linear images: no gradient at w
+            return np.linalg.norm((u - w) @ A[:3].T, axis=-1) + np.abs((u - w) @ A[3:].T).sum(-1)
+
+        def distance(u, b=b):  # to a ball in the l1 norm, from anywhere
+            v = np.atleast_2d(u) - b[:3]
+            far = np.array([np.linalg.norm(row - project_l1_ball(row, 1.0)) for row in v])
+            return far if np.ndim(u) == 2 else far[0]
+
+        f = (pieces, cone, distance)[trial % 3]
+        scale = 10.0 ** rng.uniform(-1, 1, size=(60, 1))
+        U = np.vstack([w + rng.normal(size=(60, 3)) * scale, w - np.eye(3), w + np.eye(3)])
+        assert best_support(f, w, U) <= 1e-9
+        if f is not distance and np.abs(f(w + np.eye(3)) + f(w - np.eye(3)) - 2 * f(w)).max() > 0.1:
+            kinks += 1  # the same kink upside down has no support
+            assert best_support(lambda u, f=f: -f(u), w, U) > 1e-3
+    assert kinks > 30
 
 
 def test_fermat_zero_is_a_subgradient_at_the_minimiser_and_nowhere_else():
-    for problem, w, _rng in whole_number_problems(300, 3, largest=4):
+    minima, others = 0, 0
+    for problem, w, rng in whole_number_problems(250, 3, largest=4):
+        if rng.random() < 0.6:  # unit vectors: minima at kinks are common
+            X = np.eye(2)[rng.integers(2, size=problem.n)]
+            problem, w = HingeProblem(X, problem.y, lam=problem.lam), np.sign(w)
         best = sdca(problem, gap=1e-12, n_epochs=10_000, rng=0).w
-        G = corner_elements(problem, w)
-        # 0 is a convex combination of the corners iff no direction sees all of them in front.
-        angles = np.linspace(0, 2 * np.pi, 181)[:-1]
-        H = np.column_stack([np.cos(angles), np.sin(angles)])
-        separated = (G @ H.T).max(axis=0).min() < -1e-9
-        if separated:
-            assert problem.objective(w) > problem.objective(best) + 1e-12
-        elif (G @ H.T).max(axis=0).min() > 1e-3:
-            assert problem.objective(w) <= problem.objective(best) + 1e-9
+        excess = problem.objective(w) - problem.objective(best)
+        pushes = problem.y[:, None] * problem.X / problem.n
+        margins = problem.margins(w)
+        shortest = problem.lam * w - pushes[margins < 1].sum(axis=0)
+        if (margins == 1).any():  # the theta at the kinks that make the subgradient shortest
+            at_kinks = pushes[margins == 1].T
+            theta = lsq_linear(at_kinks, shortest, bounds=(0, 1), method="bvls").x
+            shortest = shortest - at_kinks @ theta
+        if np.linalg.norm(shortest) < 1e-9:
+            minima += 1
+            assert excess <= 1e-9
+        else:
+            others += 1
+            assert excess > 1e-9
+    assert minima > 10
+    assert others > 100
 
 
 def test_projection_is_nearest_and_no_two_points_part():
