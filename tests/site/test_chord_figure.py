@@ -1,8 +1,5 @@
 """The chord figure in a browser: it mounts, answers every input, and says the right numbers."""
 
-import html
-import json
-import re
 from importlib.resources import files
 
 import numpy as np
@@ -10,6 +7,7 @@ import pytest
 
 from pegasos_lib.widgets import ChordExplorer
 from pegasos_lib.widgets.base import static_text
+from tests.site.reader import SHOWN, Reader, with_state
 
 PAGE = """<!doctype html><html lang="en" data-theme="{theme}"><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>A figure</title>
@@ -27,30 +25,21 @@ def figure(tmp_path, visit):
         (tmp_path / name).write_text(static_text(name), "utf-8")
 
     def open_figure(theme="light", raw_state=None, copies=1, fragment="", state=(), **options):
-        markup = ChordExplorer(**dict(state)).to_html()
-        if raw_state is not None:
-            text = html.escape(json.dumps(raw_state))
-            markup = re.sub('data-state="[^"]*"', f'data-state="{text}"', markup)
+        markup = with_state(ChordExplorer(**dict(state)).to_html(), raw_state)
         page = tmp_path / "page.html"
         page.write_text(PAGE.format(theme=theme, figures=markup * copies), "utf-8")
         options.setdefault("viewport", {"width": 1000, "height": 900})
-        return Reader(visit(page.as_uri() + fragment, **options))
+        return ChordReader(visit(page.as_uri() + fragment, **options))
 
     return open_figure
 
 
-class Reader:
-    """What a reader does with the figure, and reads off it."""
+class ChordReader(Reader):
+    """What a reader does with this figure, and reads off it."""
 
     def __init__(self, page):
-        self.page = page
+        super().__init__(page)
         page.wait_for_selector(".pc-chord[d^=M]", state="attached")
-
-    def settle(self):
-        """Wait for the next frames to be drawn."""
-        self.page.evaluate(
-            "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-        )
 
     def field(self, label):
         return self.page.get_by_label(label, exact=True).first
@@ -68,10 +57,6 @@ class Reader:
     def text(self, selector):
         return self.page.locator(selector).first.inner_text().replace("−", "-")
 
-    def reached(self):
-        tasks = self.page.locator(".pf-task.is-reached")
-        return {tasks.nth(i).get_attribute("data-task") for i in range(tasks.count())}
-
     def at(self, x, share=0.5):
         """Give the place on the screen of an x, at a share of the height."""
         self.page.locator(".pf-surface").first.scroll_into_view_if_needed()
@@ -81,28 +66,6 @@ class Reader:
     def centre(self, name):
         box = self.handle(name).locator(".pf-hit").bounding_box()
         return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-
-    def tab_to(self, locator):
-        """Reach an element by the Tab key alone."""
-        self.page.evaluate("document.activeElement?.blur()")
-        for _ in range(60):
-            self.page.keyboard.press("Tab")
-            if locator.evaluate("(node) => node === document.activeElement"):
-                return
-        raise AssertionError(f"Tab does not reach {locator}")
-
-    def type_into(self, label, value):
-        self.tab_to(self.field(label))
-        self.page.keyboard.press("Control+a")
-        self.page.keyboard.type(str(value))
-        self.page.keyboard.press("Enter")
-        self.settle()
-
-    def choose(self, label, words):
-        """Choose an option of a list by typing its first letters."""
-        self.tab_to(self.field(label))
-        self.page.keyboard.type(words)
-        self.settle()
 
 
 def test_figure_shows_what_python_computes(figure):
@@ -119,14 +82,7 @@ def test_figure_shows_what_python_computes(figure):
 
 
 def test_defaults_of_the_script_are_those_of_the_python_class(figure):
-    alone, given = (
-        figure(raw_state=raw).page.evaluate(
-            """() => [document.querySelector('.pf-panels').innerText,
-                      ...[...document.querySelectorAll('.pf-root :is(input, select)')]
-                        .map((node) => node.value)]"""
-        )
-        for raw in ({}, None)
-    )
+    alone, given = (figure(raw_state=raw).page.evaluate(SHOWN) for raw in ({}, None))
     assert alone == given
 
 

@@ -1,8 +1,6 @@
 """The margin figure in a browser: it mounts, answers every input, and says the right numbers."""
 
-import html
 import http.server
-import json
 import re
 import threading
 from functools import partial
@@ -14,6 +12,7 @@ from pegasos_lib import HingeProblem, sdca
 from pegasos_lib.widgets import MarginExplorer
 from pegasos_lib.widgets.base import static_text
 from tests.site.conftest import QuietHandler
+from tests.site.reader import SHOWN, Reader, with_state
 
 PAGE = """<!doctype html><html lang="en" data-theme="{theme}"><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>A figure</title>
@@ -34,10 +33,7 @@ def pages(tmp_path):
 
         def write(theme="light", raw_state=None, **state):
             explorer = MarginExplorer(**state)
-            figure = explorer._repr_mimebundle_()[0]["text/html"]
-            if raw_state is not None:
-                text = html.escape(json.dumps(raw_state))
-                figure = re.sub('data-state="[^"]*"', f'data-state="{text}"', figure)
+            figure = with_state(explorer._repr_mimebundle_()[0]["text/html"], raw_state)
             (tmp_path / "page.html").write_text(PAGE.format(theme=theme, figure=figure))
             return {
                 "http": f"http://127.0.0.1:{server.server_port}/page.html",
@@ -55,26 +51,19 @@ def figure(pages, visit):
     def open_figure(over="file", theme="light", raw_state=None, fragment="", state=(), **options):
         options.setdefault("viewport", {"width": 1000, "height": 900})
         url = pages(theme=theme, raw_state=raw_state, **dict(state))[over]
-        return Reader(visit(url + fragment, **options))
+        return MarginReader(visit(url + fragment, **options))
 
     return open_figure
 
 
-class Reader:
-    """What a reader does with the figure, and reads off it."""
+class MarginReader(Reader):
+    """What a reader does with this figure, and reads off it."""
+
+    TABS = 80
 
     def __init__(self, page):
-        self.page = page
+        super().__init__(page)
         page.wait_for_selector(".pm-total:not(:empty)")
-
-    def settle(self):
-        """Wait for the next frames to be drawn."""
-        self.page.evaluate(
-            "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-        )
-
-    def field(self, label):
-        return self.page.get_by_label(label, exact=True)
 
     def button(self, name):
         return self.page.get_by_role("button", name=name, exact=True)
@@ -122,26 +111,6 @@ class Reader:
     def selected(self):
         return np.array([self.number("selected x₁"), self.number("selected x₂")])
 
-    def reached(self):
-        tasks = self.page.locator(".pf-task.is-reached")
-        return {tasks.nth(i).get_attribute("data-task") for i in range(tasks.count())}
-
-    def tab_to(self, locator):
-        """Reach an element by the Tab key alone."""
-        self.page.evaluate("document.activeElement?.blur()")
-        for _ in range(80):
-            self.page.keyboard.press("Tab")
-            if locator.evaluate("(node) => node === document.activeElement"):
-                return
-        raise AssertionError(f"Tab does not reach {locator}")
-
-    def type_into(self, label, value):
-        self.tab_to(self.field(label))
-        self.page.keyboard.press("Control+a")
-        self.page.keyboard.type(str(value))
-        self.page.keyboard.press("Enter")
-        self.settle()
-
 
 def three_digits(shown, exact):
     """Tell whether a number shown in about three digits stands for the exact one."""
@@ -162,14 +131,7 @@ def test_figure_mounts_and_shows_what_the_library_computes(figure, over):
 
 
 def test_defaults_of_the_script_are_those_of_the_python_class(figure):
-    alone, given = (
-        figure(raw_state=state).page.evaluate(
-            """() => [document.querySelector('.pf-panels').innerText,
-                      ...[...document.querySelectorAll('.pf-root :is(input, select)')]
-                        .map((node) => node.type === 'checkbox' ? node.checked : node.value)]"""
-        )
-        for state in ({}, None)
-    )
+    alone, given = (figure(raw_state=state).page.evaluate(SHOWN) for state in ({}, None))
     assert alone == given
 
 
@@ -332,7 +294,7 @@ def test_link_restores_the_state(figure, visit):
     reader.press("Copy link")
     link = reader.field("Link to this state").input_value()
     assert "figure=margin" in link
-    again = Reader(visit(link, viewport={"width": 1000, "height": 900}))
+    again = MarginReader(visit(link, viewport={"width": 1000, "height": 900}))
     for label in ("λ, as a number", "w₁", "w₂", "w₃ (constant), as a number", "selected x₁"):
         assert again.number(label) == reader.number(label)
     assert again.value == reader.value

@@ -1,8 +1,5 @@
 """The mini-batch figure in a browser: it mounts, answers all input, and says right numbers."""
 
-import html
-import json
-import re
 from pathlib import Path
 
 import axe_playwright_python
@@ -11,6 +8,7 @@ import pytest
 
 from pegasos_lib.widgets import MinibatchExplorer
 from pegasos_lib.widgets.base import static_text
+from tests.site.reader import Reader, with_state
 
 PAGE = """<!doctype html><html lang="en" data-theme="{theme}"><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>A figure</title>
@@ -28,30 +26,24 @@ def figure(tmp_path, visit):
         (tmp_path / name).write_text(static_text(name), "utf-8")
 
     def open_figure(theme="light", raw_state=None, fragment="", count=1, state=(), **options):
-        element = MinibatchExplorer(**dict(state)).to_html()
-        if raw_state is not None:
-            text = html.escape(json.dumps(raw_state))
-            element = re.sub('data-state="[^"]*"', f'data-state="{text}"', element)
+        element = with_state(MinibatchExplorer(**dict(state)).to_html(), raw_state)
         page = tmp_path / "page.html"
         page.write_text(PAGE.format(theme=theme, figures=element * count))
         options.setdefault("viewport", {"width": 1000, "height": 900})
-        return Reader(visit(page.as_uri() + fragment, **options))
+        return MinibatchReader(visit(page.as_uri() + fragment, **options))
 
     return open_figure
 
 
-class Reader:
-    """What a reader does with the figure, and reads off it."""
+class MinibatchReader(Reader):
+    """What a reader does with this figure, and reads off it."""
+
+    TABS = 40
 
     def __init__(self, page):
-        self.page = page
+        super().__init__(page)
         self.root = page.locator(".pf-root").first
         page.wait_for_selector(".pf-readout dd:not(:empty)")
-
-    def settle(self):
-        self.page.evaluate(
-            "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-        )
 
     def field(self, label):
         return self.root.get_by_label(label, exact=True)
@@ -85,26 +77,6 @@ class Reader:
         surface.scroll_into_view_if_needed()
         box = surface.bounding_box()
         return box["x"] + box["width"] * (x + 4) / 8, box["y"] + box["height"] * (4 - y) / 8
-
-    def reached(self):
-        tasks = self.root.locator(".pf-task.is-reached")
-        return {tasks.nth(i).get_attribute("data-task") for i in range(tasks.count())}
-
-    def tab_to(self, locator):
-        """Reach an element by the Tab key alone."""
-        self.page.evaluate("document.activeElement?.blur()")
-        for _ in range(40):
-            self.page.keyboard.press("Tab")
-            if locator.evaluate("(node) => node === document.activeElement"):
-                return
-        raise AssertionError(f"Tab does not reach {locator}")
-
-    def type_into(self, label, value):
-        self.tab_to(self.field(label))
-        self.page.keyboard.press("Control+a")
-        self.page.keyboard.type(str(value))
-        self.page.keyboard.press("Enter")
-        self.settle()
 
 
 def shows(reader, explorer):
@@ -231,7 +203,7 @@ def test_link_restores_the_state_of_the_second_of_two_figures(figure, visit):
     reader.press("Copy link")
     link = reader.field("Link to this state").input_value()
     assert "figure=minibatch.2" in link
-    again = Reader(visit(link, viewport={"width": 1000, "height": 900}))
+    again = MinibatchReader(visit(link, viewport={"width": 1000, "height": 900}))
     assert shows(again, MinibatchExplorer())
     again.root = again.page.locator(".pf-root").nth(1)
     assert shows(again, MinibatchExplorer(w=[-1.25, 0.4], batch_size=9, replace=False))

@@ -1,9 +1,6 @@
 """The subgradient figure in a browser: every hand reaches it, and it says the right numbers."""
 
-import html
 import http.server
-import json
-import re
 import threading
 from functools import partial
 
@@ -12,6 +9,7 @@ import pytest
 from pegasos_lib.widgets import SubgradientExplorer
 from pegasos_lib.widgets.base import static_text
 from tests.site.conftest import QuietHandler
+from tests.site.reader import SHOWN, Reader, with_state
 from tests.site.test_pages import CONTRAST, STRUCTURE, violations
 
 PAGE = """<!doctype html><html lang="en" data-theme="{theme}"><meta charset="utf-8">
@@ -37,32 +35,23 @@ def figure(tmp_path, visit):
             over="file", theme="light", raw=None, fragment="", state=(), n=1, **options
         ):
             options.setdefault("viewport", {"width": 1100, "height": 900})
-            figure = SubgradientExplorer(**dict(state)).to_html()
-            if raw is not None:
-                figure = re.sub(
-                    'data-state="[^"]*"', f'data-state="{html.escape(json.dumps(raw))}"', figure
-                )
+            figure = with_state(SubgradientExplorer(**dict(state)).to_html(), raw)
             ground = "#121212" if theme == "dark" else "#ffffff"
             page.write_text(PAGE.format(theme=theme, ground=ground, figure=n * figure))
             http_url = f"http://127.0.0.1:{server.server_port}/page.html"
             url = page.as_uri() if over == "file" else http_url
-            return Reader(visit(url + fragment, **options))
+            return SubgradientReader(visit(url + fragment, **options))
 
         yield open_figure
         server.shutdown()
 
 
-class Reader:
-    """What a reader does with the figure, and reads off it."""
+class SubgradientReader(Reader):
+    """What a reader does with this figure, and reads off it."""
 
     def __init__(self, page):
-        self.page = page
+        super().__init__(page)
         page.wait_for_selector(".ps-said:not(:empty)")
-
-    def settle(self):
-        self.page.evaluate(
-            "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-        )
 
     def field(self, label, at=0):
         return self.page.get_by_label(label, exact=True).nth(at)
@@ -92,29 +81,8 @@ class Reader:
             box["y"] + box["height"] * (high - y) / (high - low),
         )
 
-    def reached(self):
-        tasks = self.page.locator(".pf-task.is-reached")
-        return {tasks.nth(i).get_attribute("data-task") for i in range(tasks.count())}
-
-    def tab_to(self, locator):
-        self.page.evaluate("document.activeElement?.blur()")
-        for _ in range(60):
-            self.page.keyboard.press("Tab")
-            if locator.evaluate("(node) => node === document.activeElement"):
-                return
-        raise AssertionError(f"Tab does not reach {locator}")
-
     def type_into(self, label, value):
-        self.tab_to(self.field(f"{label}, as a number"))
-        self.page.keyboard.press("Control+a")
-        self.page.keyboard.type(str(value))
-        self.page.keyboard.press("Enter")
-        self.settle()
-
-    def choose(self, label, start, at=0):
-        self.tab_to(self.field(label, at))
-        self.page.keyboard.type(start)
-        self.settle()
+        super().type_into(f"{label}, as a number", value)
 
 
 @pytest.mark.parametrize("over", ["http", "file"])
@@ -130,14 +98,7 @@ def test_figure_mounts_and_shows_what_python_computes(figure, over):
 
 
 def test_defaults_of_the_script_are_those_of_the_python_class(figure):
-    alone, given = (
-        figure(raw=raw).page.evaluate(
-            """() => [document.querySelector('.pf-panels').innerText,
-                      ...[...document.querySelectorAll('.pf-root :is(input, select)')]
-                        .map((node) => node.type === 'checkbox' ? node.checked : node.value)]"""
-        )
-        for raw in ({}, None)
-    )
+    alone, given = (figure(raw=raw).page.evaluate(SHOWN) for raw in ({}, None))
     assert alone == given
 
 
@@ -213,7 +174,7 @@ def test_link_restores_the_state_and_reset_the_start(figure, visit):
     reader.page.get_by_role("button", name="Copy link").click()
     link = reader.field("Link to this state").input_value()
     assert "figure=subgradient" in link
-    again = Reader(visit(link))
+    again = SubgradientReader(visit(link))
     assert again.text() == reader.text()
     assert again.number("v") == -0.25
     assert not again.field("Show the graph in panel 1").is_checked()
