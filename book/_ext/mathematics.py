@@ -7,6 +7,9 @@ KaTeX refuses is a warning at its place, which the strict build turns into a fai
 
 import re
 import shutil
+import socket
+import subprocess
+import time
 from functools import cache
 from pathlib import Path
 
@@ -107,13 +110,33 @@ def plain_titles(app, pagename, templatename, context, doctree):
         context["title"] = nodes.Text(title.astext())
 
 
+def start_server(rundir, timeout):
+    """Start KaTeX's server and return its process and a Unix socket connected to it.
+
+    The socket's file can be there before the server listens, so sphinxcontrib-katex's own way is
+    refused on a loaded machine: this one tries again. A local port would do that too, but there
+    each of a formula's two messages waits 40 ms for the one before it to be acknowledged.
+    """
+    path, end = str(rundir / "katex.sock"), time.monotonic() + timeout
+    process = subprocess.Popen(katex.KaTeXServer.build_command(socket=path), cwd=rundir)
+    while process.poll() is None and time.monotonic() < end:
+        server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            server.connect(path)
+        except (FileNotFoundError, ConnectionRefusedError):
+            server.close()
+            time.sleep(0.01)
+        else:
+            return process, server
+    process.kill()
+    raise katex.KaTeXServer.timeout_error(timeout)
+
+
 def start(app):
     """Choose node, and give a loaded machine time to start it."""
     katex.NODEJS_BINARY = find_node()
     katex.STARTUP_TIMEOUT = katex.RENDER_TIMEOUT = 60.0
-    # The file of a Unix socket can be there before the server listens, and a loaded machine is then
-    # refused; over a local port katex tries again until it answers.
-    katex.KaTeXServer.start_server_process = katex.KaTeXServer.start_network_socket
+    katex.KaTeXServer.start_server_process = start_server
 
 
 def setup(app):

@@ -224,6 +224,31 @@ def without_repository():
     return os.environ | {"BOOK_REPOSITORY_URL": ""}
 
 
+LATE = """import socket, sys, time
+server = socket.socket(socket.AF_UNIX)
+server.bind(sys.argv[1])
+time.sleep(0.3)
+server.listen()
+server.accept()[0].sendall(b"here")"""
+
+
+def test_formulas_find_a_server_that_listens_late_and_miss_one_that_ended(tmp_path, monkeypatch):
+    from mathematics import katex, start_server
+
+    def serve(code):
+        monkeypatch.setattr(
+            katex.KaTeXServer, "build_command", lambda socket: [sys.executable, "-c", code, socket]
+        )
+        return start_server(tmp_path, timeout=20)
+
+    with pytest.raises(katex.KaTeXError):
+        serve("raise SystemExit(3)")
+    process, server = serve(LATE)
+    with server:
+        assert server.recv(4) == b"here"
+    assert process.wait(20) == 0
+
+
 def test_wrong_tex_fails_the_build_and_is_named(small_book):
     wrong_here = r"The bound $\frac{1}{$ fails."
     wrong_below = "$$\n\\begin{align} a &= \\nosuchcommand{b} \\end{align}\n$$"
