@@ -26,16 +26,16 @@ book: .venv/installed  ## build the site and print the page to open
 	$(BIN)/jupyter-book build . -n -W --keep-going
 	@echo "Open file://$(CURDIR)/_build/html/index.html"
 
-# Files in the order of their names: the long ones (course, notebooks, site) start first.
+# One run, in the order given, so that no worker waits at its end: the notebooks, then the files of
+# tests by name (the long ones, course and site, stand first).
+PYTEST := $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --nbval
 test: .venv/installed $(JS)/node_modules/installed lint  ## pass every test but the slow ones
 	$(BIN)/python -m tests.chromium
-	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow" tests
-	$(BIN)/pytest -n 2 --dist loadfile --nbval $(NOTEBOOKS)
+	$(PYTEST) -m "not slow" $(NOTEBOOKS) tests
 
 test-all: .venv/installed $(JS)/node_modules/installed lint  ## pass every test, the slow ones too
 	$(BIN)/python -m tests.chromium
-	HYPOTHESIS_PROFILE=new $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder tests
-	$(BIN)/pytest -n 2 --dist loadfile --nbval $(NOTEBOOKS)
+	HYPOTHESIS_PROFILE=new $(PYTEST) $(NOTEBOOKS) tests
 
 lint: .venv/installed
 	$(BIN)/ruff check .
