@@ -14,6 +14,10 @@ from sphinx.util import logging
 
 SHARED = "figures"
 FIGURE = re.compile(r'data-figure="([a-z]+)"')
+# A browser that knows this link shows the page when the first figure stands: it would otherwise lay
+# out and paint what is above several times first, which holds the figure up by a third.
+DRAWN = '<span id="figure-drawn" hidden></span>'
+WAIT = '<link rel="expect" href="#figure-drawn" blocking="render" />'
 logger = logging.getLogger(__name__)
 
 
@@ -53,6 +57,9 @@ def add_scripts(app, pagename, templatename, context, doctree):
         figure = body.index(f'data-figure="{kind}"')
         end = body.index("</div>", figure) + len("</div>")  # a still picture holds no div
         tags = "".join(tag(context["pathto"], built[name]) for name in wanted)
+        if SHARED in wanted:
+            tags += DRAWN
+            context["metatags"] = context.get("metatags", "") + WAIT
         body = body[:end] + tags + body[end:]
     context["body"] = body
 

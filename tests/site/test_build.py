@@ -89,6 +89,17 @@ def test_the_figures_scripts_are_on_the_pages_with_such_a_figure_and_on_no_other
     assert set(loaded) == built, "a figure stands on no page"
 
 
+def test_a_page_with_a_figure_is_shown_when_the_first_figure_stands_and_others_at_once(pages):
+    for path, page in pages.items():
+        waits = page.select("head link[rel=expect][blocking=render]")
+        assert len(waits) == bool(page.select("[data-figure]")), path.name
+        for wait in waits:  # its target is behind the first figure and the two scripts that draw it
+            target = page.select_one(wait["href"])
+            before = [tag.get("src") for tag in target.find_previous_siblings("script")]
+            assert len(before) == 2, path.name
+            assert target.find_previous_sibling("div") is page.select_one("[data-figure]")
+
+
 def test_nothing_is_loaded_from_another_host(pages, site):
     for path, page in pages.items():
         for tag in page.find_all(["script", "link", "img", "iframe", "source", "video", "object"]):
