@@ -26,6 +26,7 @@ FIGURES = {
     "descent": ("book/descent.html", ""),
     "subgradient": ("book/subgradients.html", ""),
     "minibatch": ("book/stochastic.html", ""),
+    "regret": ("book/regret.html", "stream=adversary&n_iter=2000&t=2000"),
 }
 
 # Counts what the page asks of the network, and waits for the first draw.

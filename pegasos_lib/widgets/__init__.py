@@ -5,6 +5,7 @@ from .descent import DescentExplorer
 from .margin import MarginExplorer
 from .minibatch import MinibatchExplorer
 from .pegasos import PegasosExplorer
+from .regret import RegretExplorer
 from .subgradient import SubgradientExplorer
 
 __all__ = [
@@ -13,5 +14,6 @@ __all__ = [
     "MarginExplorer",
     "MinibatchExplorer",
     "PegasosExplorer",
+    "RegretExplorer",
     "SubgradientExplorer",
 ]

@@ -311,13 +311,22 @@ export function bound({ lam, R, T, project }) {
  * Mehrotra's predictor-corrector method on  min N/2 |w|^2 + sum xi,  Zw + xi - 1 = s >= 0, xi >= 0
  * with N = lam n: each iteration costs one d x d system, so that hundreds of points take well under
  * a millisecond. Duplicates, zero rows and one class only are no special cases here.
+ *
+ * `counts` weighs the rows, as if row i stood in the problem counts[i] > 0 times.
  */
-export function optimum(problem, { tolerance = 1e-13, maxIter = 80 } = {}) {
+export function optimum(problem, { tolerance = 1e-13, maxIter = 80, counts = null } = {}) {
   const { Z, n, d, lam } = problem;
   const N = lam * n;
   const vec = () => new Float64Array(n);
+  // The weight of each row's xi, 1 in the mean; alpha times it is what `weights` takes.
+  const c = vec().fill(1);
+  if (counts) {
+    const mean = counts.reduce((sum, count) => sum + count, 0) / n;
+    for (let i = 0; i < n; i++) c[i] = counts[i] / mean;
+  }
+  const weighed = (values) => values.map((value, i) => c[i] * value);
   const alpha = vec().fill(0.5);
-  const w = weights(problem, alpha);
+  const w = weights(problem, weighed(alpha));
   const [s, xi, D, q, dAlpha, ds, dxi] = [vec(), vec(), vec(), vec(), vec(), vec(), vec()];
   const m = margins(problem, w);
   for (let i = 0; i < n; i++) {
@@ -347,8 +356,8 @@ export function optimum(problem, { tolerance = 1e-13, maxIter = 80 } = {}) {
       dxi[i] = rx;
       for (let j = 0; j < d; j++) {
         const z = Z[i * d + j];
-        rhs[j] += z * (alpha[i] + q[i] / D[i]);
-        for (let l = 0; l <= j; l++) H[j * d + l] += (z * Z[i * d + l]) / D[i];
+        rhs[j] += c[i] * z * (alpha[i] + q[i] / D[i]);
+        for (let l = 0; l <= j; l++) H[j * d + l] += (c[i] * z * Z[i * d + l]) / D[i];
       }
     }
     choleskySolve(H, rhs, dw, d);
@@ -377,11 +386,17 @@ export function optimum(problem, { tolerance = 1e-13, maxIter = 80 } = {}) {
     return sum / (2 * n);
   };
 
+  const valueAt = (at) => {
+    let loss = 0;
+    for (let i = 0; i < n; i++) loss += c[i] * Math.max(0, 1 - dot(Z, i * d, at, 0, d));
+    return (lam / 2) * dot(at, 0, at, 0, d) + loss / n;
+  };
   let best = null;
   for (let iteration = 0; iteration < maxIter; iteration++) {
-    const dual = dualObjective(problem, alpha);
-    for (const candidate of [weights(problem, alpha), w]) {
-      const value = objective(problem, candidate);
+    const scaled = weighed(alpha);
+    const dual = dualObjective(problem, scaled);
+    for (const candidate of [weights(problem, scaled), w]) {
+      const value = valueAt(candidate);
       if (!best || value - dual < best.gap) {
         best = { w: candidate.slice(), value, alpha: alpha.slice(), gap: value - dual };
       }

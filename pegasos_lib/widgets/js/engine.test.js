@@ -149,6 +149,24 @@ test("a step from a margin of exactly 1 only shrinks", () => {
   assert.deepEqual(Array.from(engine.sgd(problem, { draws: [0, 0] })), [0, 0, 1, 0, 0.5, 0]);
 });
 
+test("counts stand for repeated rows", () => {
+  const below = engine.boundedIntegers(8);
+  const number = () => below(2000) / 500 - 2;
+  for (let trial = 0; trial < 100; trial++) {
+    const n = 1 + below(8);
+    const X = Array.from({ length: n }, () => [number(), number()]);
+    const y = X.map(() => 2 * below(2) - 1);
+    const counts = X.map(() => 1 + below(trial % 2 ? 5 : 500));
+    const rows = counts.flatMap((count, i) => new Array(count).fill(i));
+    const lam = 10 ** -below(5);
+    const once = engine.optimum(engine.makeProblem(X, y, lam), { counts });
+    const repeated = engine.makeProblem(rows.map((i) => X[i]), rows.map((i) => y[i]), lam);
+    assert.ok(once.gap <= 1e-10 * Math.max(1, once.value), `gap ${once.gap}`);
+    assertClose(once.value, engine.objective(repeated, once.w), "the value is that of the repeated rows");
+    assertClose(once.value, engine.optimum(repeated).value, "and the least");
+  }
+});
+
 test("projection leaves 0 at 0 and the inside of the ball alone", () => {
   assert.deepEqual(Array.from(engine.projectBall(new Float64Array(2), 1)), [0, 0]);
   assert.deepEqual(Array.from(engine.projectBall(Float64Array.of(0.6, 0), 1)), [0.6, 0]);

@@ -23,7 +23,7 @@ function ticks(axis, scale, log, many) {
  * A panel: an SVG with axes that follows the width of its container.
  *
  * `aspect` is height/width of the drawing area; `equal` makes a unit as long on both axes; `log`
- * makes both axes logarithmic, or with "y" that one alone; `rescale(log, yLabel)` changes it later.
+ * makes both axes logarithmic, or with "x" or "y" that one alone; `rescale(log, yLabel)` changes it later.
  * `view([x0, x1], [y0, y1])` sets what is seen (equal: at least that);
  * `layer(name)` gives a clipped group, later ones on top; `onPress(f)` is told of presses on the
  * empty plane, in data coordinates; `describe(text)` is what a screen reader says.
@@ -49,6 +49,7 @@ export function plane(fig, { title, xLabel, yLabel, aspect = 1, equal = true, lo
   fig.onMeasure(() => { room = el.clientWidth; });
   const p = { el, svg, width: 0, height: 0 };
 
+  const isLog = (axis) => log === true || log === axis;
   const fit = () => {
     const [[x0, x1], [y0, y1]] = wanted;
     let [dx, dy] = [[x0, x1], [y0, y1]];
@@ -60,21 +61,21 @@ export function plane(fig, { title, xLabel, yLabel, aspect = 1, equal = true, lo
     }
     p.x.domain(dx).range([0, p.width]);
     p.y.domain(dy).range([p.height, 0]);
-    select(xAxis).call(ticks(axisBottom(p.x), p.x, log === true, p.width / 60));
-    select(yAxis).call(ticks(axisLeft(p.y), p.y, Boolean(log), p.height / 40));
+    select(xAxis).call(ticks(axisBottom(p.x), p.x, isLog("x"), p.width / 60));
+    select(yAxis).call(ticks(axisLeft(p.y), p.y, isLog("y"), p.height / 40));
   };
 
   const setScales = () => {
-    p.x = log === true ? scaleLog() : scaleLinear();
-    p.y = log ? scaleLog() : scaleLinear();
+    p.x = isLog("x") ? scaleLog() : scaleLinear();
+    p.y = isLog("y") ? scaleLog() : scaleLinear();
   };
   setScales();
   /** Change which axes are logarithmic, and the label of y; what is seen is then to be set by `view`. */
   p.rescale = (kind, label) => {
+    yText.textContent = label;
     if (kind === log) return;
     log = kind;
     setScales();
-    yText.textContent = label;
     wanted = [[1, 2], [1, 2]];
   };
 
