@@ -58,7 +58,7 @@ def test_nothing_lies_below_the_infimum_and_the_minimiser_reaches_it(name):
     assert min(explorer.f(w) for w in points(500)) >= explorer.infimum
     if explorer.minimiser is not None:
         assert explorer.f(explorer.minimiser) == pytest.approx(explorer.infimum, abs=1e-15)
-    assert (explorer.minimiser is None) == (name in ("trap", "exp"))
+    assert (explorer.minimiser is None) == (name == "exp")
 
 
 def test_the_minimum_of_the_hinge_objective_is_the_certified_one():
@@ -68,12 +68,10 @@ def test_the_minimum_of_the_hinge_objective_is_the_certified_one():
     assert run.w == pytest.approx(explorer.minimiser, abs=1e-6)
 
 
-def test_functions_without_a_minimum_fall_to_their_infimum():
-    exp, trap = DescentExplorer("exp"), DescentExplorer("trap")
+def test_the_function_without_a_minimum_falls_to_its_infimum():
+    exp = DescentExplorer("exp")
     assert exp.f(np.array([-300.0, 0])) < 1e-100 == 1e-100
     assert exp.infimum == 0
-    assert trap.f(np.array([-1e6, -1e6])) == -2e5
-    assert trap.infimum == -math.inf
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -193,7 +191,7 @@ def test_e002_04_four_ways_to_miss_the_optimum():
     assert set(np.abs(cycle).ravel()) == {0.5}
     trap = DescentExplorer("trap", direction="exact")
     assert trap.path[1:] == pytest.approx(0)
-    assert trap.f(np.array([-1.0, -1.0])) < 0
+    assert trap.f(trap.path[-1]) == 0 > trap.infimum
     assert DescentExplorer("exp", c=1.0, start=(0, 0), n_iter=200).w[0] < -1
 
 
@@ -282,7 +280,7 @@ const answers = JSON.parse(process.argv[1]).map((state) => {
     etas: finite(run.etas), draws: run.draws && [...run.draws], fired: firstFires(run, state) };
 });
 const functions = Object.fromEntries(Object.entries(FUNCTIONS).map(([name, f]) => [name, {
-  start: f.start, infimum: String(f.infimum), minimiser: f.minimiser }]));
+  start: f.start, infimum: f.infimum, minimiser: f.minimiser }]));
 console.log(JSON.stringify({ answers, functions, HINGE, DEFAULTS }));
 """
 
@@ -342,8 +340,7 @@ def test_script_and_python_have_the_same_functions_and_defaults(shown):
     for name, told in functions.items():
         explorer = DescentExplorer(name)
         assert told["start"] == explorer.start
-        infimum = float(told["infimum"].replace("Infinity", "inf"))
-        assert infimum == pytest.approx(explorer.infimum, abs=1e-12)
+        assert told["infimum"] == pytest.approx(explorer.infimum, abs=1e-12)
         if told["minimiser"]:
             assert told["minimiser"] == pytest.approx(explorer.minimiser, abs=1e-9)
         else:

@@ -8,60 +8,73 @@ from hypothesis import strategies as st
 from pegasos_lib import HingeProblem, draw_batches, pegasos, sdca, sgd, subgradient_descent
 from tests import reference
 from tests.generated import data
+from tests.many import Problems
 
 
-def instantaneous(p, w, draws):
-    """Return f_t(w_t) for iterates (T, d), or f_t(u) for one u (d,), for all batches (T, k)."""
-    w = np.broadcast_to(w, (len(draws), p.d))
-    margins = p.y[draws] * np.einsum("td,tkd->tk", w, p.X[draws])
-    return p.lam / 2 * np.sum(w**2, axis=1) + np.maximum(0, 1 - margins).mean(axis=1)
-
-
-def constant(p, project):
-    return (np.sqrt(p.lam) + p.R) ** 2 if project else 4 * p.R**2
+def as_problem(many, r):
+    return HingeProblem(many.Z[r], np.ones(many.Z.shape[1]), many.lam[r])
 
 
 @pytest.mark.parametrize("project", [True, False])
 def test_theorem_2_bounds_the_regret_at_every_t_for_any_batches(project):
+    """500 runs for each variant, and the lemma's sharp form with them."""
     rng = np.random.default_rng(20)
     worst, T = 0.0, 120
-    t = np.arange(1, T + 1)
-    for _ in range(150):
-        n, d = rng.integers(2, 40), rng.integers(1, 6)
-        X = rng.standard_normal((n, d)) * 10.0 ** rng.integers(-1, 2)
-        p = HingeProblem(X, rng.choice([-1.0, 1.0], n), 10.0 ** rng.uniform(-3, 0.5))
-        k = int(rng.choice([1, 2, n]))
-        draws = draw_batches(rng, n, T, k, replace=bool(rng.integers(2))).reshape(T, k)
-        if rng.random() < 0.3:  # the theorem asks nothing of the batches
-            draws = np.sort(draws, axis=0)
-        run = pegasos(
-            p, n_iter=T, batch_size=k, draws=draws, project=project, average=None, record=range(T)
-        )
-        bound = constant(p, project) * (1 + np.log(t)) / (2 * p.lam)
-        paid = instantaneous(p, run.trace.w, draws)
-        star = sdca(p, gap=1e-9, n_epochs=200).w
-        inside = rng.standard_normal(d)
-        inside *= rng.random() / np.sqrt(p.lam) / np.linalg.norm(inside)
-        for u in (star, np.zeros(d), inside):
-            regret = np.cumsum(paid - instantaneous(p, u, draws))
-            worst = max(worst, (regret / bound).max())
-            assert (regret <= bound * (1 + 1e-12) + 1e-12).all(), (p, k, (regret / bound).max())
+    t = np.arange(1, T + 1)[:, None]
+    for n, d, k in ((2, 1, 1), (7, 3, 2), (12, 4, 1), (20, 5, 3), (9, 2, 9)):
+        many = Problems(rng, 100, n, d)
+        draws = np.array([
+            draw_batches(rng, n, T, k, replace=bool(rng.integers(2))).reshape(T, k)
+            for _ in range(100)
+        ])  # fmt: skip
+        draws[:30] = np.sort(draws[:30], axis=1)  # the theorem asks nothing of the batches
+        W, G = many.pegasos(draws, project)
+        for r in (0, 99):
+            run = pegasos(
+                as_problem(many, r), n_iter=T, batch_size=k, draws=draws[r], project=project,
+                record=range(T + 1),
+            )  # fmt: skip
+            assert run.trace.w == pytest.approx(W[:, r], rel=1e-9, abs=1e-9 * abs(W[:, r]).max())
+        bound = many.constant(project) * (1 + np.log(t)) / (2 * many.lam)
+        sharp = np.cumsum((G**2).sum(axis=2) / (2 * many.lam * t), axis=0)
+        paid = many.paid(W[:-1], draws)
+        star = np.array([sdca(as_problem(many, r), gap=1e-6, n_epochs=20).w for r in range(100)])
+        hindsight = np.array([
+            sdca(HingeProblem(rows.reshape(-1, d), np.ones(T * k), lam), gap=1e-4, n_epochs=4).w
+            for rows, lam in zip(many.batches(draws), many.lam, strict=True)
+        ])  # fmt: skip
+        inside = rng.standard_normal((100, d))
+        inside *= (many.radius * rng.random(100) / np.linalg.norm(inside, axis=1))[:, None]
+        for u in (star, hindsight, np.zeros((100, d)), inside):
+            u = many.into_the_ball(u) if project else u
+            regret = np.cumsum(paid - many.paid(u, draws), axis=0)
+            ratio = regret / bound
+            worst = max(worst, ratio.max())
+            assert (ratio <= 1 + 1e-12).all(), (n, d, k, ratio.max())
+            distance = many.lam * t / 2 * ((W[1:] - u) ** 2).sum(axis=2)
+            assert (regret <= sharp - distance + 1e-9 * (bound + distance)).all(), (n, d, k)
     assert worst > 0.05, f"the runs came nowhere near the bound: {worst:.3f}"
 
 
 @pytest.mark.parametrize("project", [True, False])
 def test_the_deterministic_corollary_bounds_the_average_at_every_t(project):
     rng = np.random.default_rng(21)
-    T = 100
-    t = np.arange(1, T + 1)
-    for _ in range(40):
-        n, d = rng.integers(2, 20), rng.integers(1, 5)
-        X, y = rng.standard_normal((n, d)), rng.choice([-1.0, 1.0], n)
-        p = HingeProblem(X, y, 10.0 ** rng.uniform(-3, 0.5))
-        run = subgradient_descent(p, n_iter=T, project=project, record=t)
-        dual = sdca(p, gap=1e-10)
-        suboptimality = run.trace.objective_average - dual.trace.objective[-1] + dual.gap
-        assert (suboptimality <= constant(p, project) * (1 + np.log(t)) / (2 * p.lam * t)).all()
+    T, worst = 100, 0.0
+    t = np.arange(1, T + 1)[:, None]
+    for n, d in ((2, 1), (5, 2), (11, 3), (19, 4)):
+        many = Problems(rng, 125, n, d)
+        W, _ = many.pegasos(np.broadcast_to(np.arange(n), (125, T, n)), project)
+        average = np.cumsum(W[:-1], axis=0) / t[:, :, None]
+        one = as_problem(many, 7)
+        run = subgradient_descent(one, n_iter=T, project=project)
+        assert run.w_average == pytest.approx(average[-1, 7], abs=1e-9 * abs(average[:, 7]).max())
+        dual = (sdca(as_problem(many, r), gap=1e-5, n_epochs=50) for r in range(125))
+        lower = [as_problem(many, r).dual_objective(run.alpha) for r, run in enumerate(dual)]
+        bound = many.constant(project) * (1 + np.log(t)) / (2 * many.lam * t)
+        ratio = (many.objective(average) - lower) / bound
+        worst = max(worst, ratio.max())
+        assert (ratio <= 1).all(), (n, d, ratio.max())
+    assert worst > 0.01, f"the runs came nowhere near the bound: {worst:.3f}"
 
 
 @settings(max_examples=60)

@@ -179,7 +179,7 @@ def _ring_gradient(w: FloatArray) -> FloatArray:
 
 def _trap_gradient(w: FloatArray) -> FloatArray:
     s = float(_sign(w[0] - w[1]))
-    return np.array([s + 0.1, 0.1 - s])
+    return np.array([0.1 + 0.1 * w[0] + s, 0.1 + 0.1 * w[1] - s])
 
 
 def _hinge_along(w: FloatArray, j: int) -> float:
@@ -241,12 +241,13 @@ def _functions() -> dict[str, SmoothOrNot]:
             zero,
         ),
         "trap": SmoothOrNot(
-            "|a - b| + 0.1 (a + b)",
-            lambda w: float(abs(w[0] - w[1]) + 0.1 * (w[0] + w[1])),
+            "|a - b| + 0.1 (a + b) + 0.05 (a^2 + b^2)",
+            lambda w: float(abs(w[0] - w[1]) + 0.1 * (w[0] + w[1]) + 0.05 * (w @ w)),
             _trap_gradient,
-            lambda w, j: float(w[1 - j]),
+            lambda w, j: max(-11.0, min(9.0, float(w[1 - j]))),
             (2.0, 0.0),
-            -math.inf,
+            -0.1,
+            np.array([-1.0, -1.0]),
         ),
         "hinge": SmoothOrNot(
             "P(w) of six points with lam = 0.1",

@@ -149,7 +149,7 @@ class DescentExplorer(Figure):
 
     @property
     def infimum(self) -> float:
-        """The greatest lower bound of f; -inf for "trap", not attained for "exp"."""
+        """The greatest lower bound of f; not attained for "exp"."""
         return FUNCTIONS[self.function].infimum
 
     @property

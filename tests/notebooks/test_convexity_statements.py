@@ -5,7 +5,7 @@ import pytest
 
 from pegasos_lib import HingeProblem, sdca
 
-INSTANCES = 200
+INSTANCES = 1000
 
 
 class Bowl:
@@ -43,10 +43,10 @@ class LogSumExp:
         return self.A.T @ (np.diag(p) - np.outer(p, p)) @ self.A
 
 
-def bowls(seed, **options):
+def bowls(seed, *, largest=4, **options):
     rng = np.random.default_rng(seed)
     for _ in range(INSTANCES):
-        d = int(rng.integers(1, 5))
+        d = int(rng.integers(1, largest + 1))
         yield Bowl(rng, d, **options), d, rng
 
 
@@ -118,10 +118,8 @@ def test_jensen_holds_for_random_averages():
 
 
 def test_descending_to_a_local_minimum_finds_the_global_one():
-    grid = np.linspace(-4, 4, 1601)[:, None]
-    for f, d, _rng in bowls(4):
-        if d != 1:
-            continue
+    grid = np.linspace(-4, 4, 801)[:, None]
+    for f, _, _ in bowls(4, largest=1):
         values = f(grid)
         local = np.flatnonzero(
             (values[1:-1] <= values[:-2] - 1e-12) & (values[1:-1] <= values[2:] - 1e-12)
@@ -135,17 +133,18 @@ def test_descending_to_a_local_minimum_finds_the_global_one():
 
 def test_strongly_convex_functions_grow_away_from_their_one_minimiser():
     rng = np.random.default_rng(5)
-    for _ in range(INSTANCES):
-        d = int(rng.integers(1, 5))
-        f = Bowl(rng, d, planes=1, mu=rng.uniform(0.1, 2))
-        low, high = -1.0, 1.0  # a closed convex set: a box
-        w = np.zeros(d)
-        step = 1 / np.linalg.eigvalsh(f.Q).max()
-        for _ in range(3000):
-            w = np.clip(w - step * (f.Q @ w + f.A[0]), low, high)
-        others = rng.uniform(low, high, size=(200, d))
-        growth = f.mu / 2 * ((others - w) ** 2).sum(axis=1)
-        assert (f(others) >= f(w) + growth - 1e-9).all()
+    low, high = -1.0, 1.0  # a closed convex set: a box
+    for d in (1, 2, 3, 4):
+        family = [Bowl(rng, d, planes=1, mu=rng.uniform(0.1, 2)) for _ in range(INSTANCES // 4)]
+        Q, A = np.array([f.Q for f in family]), np.array([f.A[0] for f in family])
+        step = 1 / np.linalg.eigvalsh(Q).max(axis=1, keepdims=True)
+        W = np.zeros((len(family), d))
+        for _ in range(1000):  # all of them at once
+            W = np.clip(W - step * (np.einsum("rij,rj->ri", Q, W) + A), low, high)
+        for f, w in zip(family, W, strict=True):
+            others = rng.uniform(low, high, size=(50, d))
+            growth = f.mu / 2 * ((others - w) ** 2).sum(axis=1)
+            assert (f(others) >= f(w) + growth - 1e-9).all()
 
 
 def test_tangents_lie_below_and_hessians_are_positive_semidefinite():
@@ -172,7 +171,7 @@ def test_the_second_derivative_decides_for_polynomials():
         least = p.deriv(2)(x).min()
         if abs(least) < 0.05:
             continue
-        u, w = rng.uniform(-1, 1, size=(2, 20_000))
+        u, w = rng.uniform(-1, 1, size=(2, 4000))
         lowest = np.argmin(p.deriv(2)(x))
         u[:2], w[:2] = np.clip(x[lowest] + [-0.01, 0.02], -1, 1), np.clip(x[lowest] - 0.02, -1, 1)
         gap = (p(u) + p(w)) / 2 - p((u + w) / 2)
@@ -234,15 +233,22 @@ def test_the_chapters_counterexamples_fail_at_the_middle(f, u, w):
 
 def test_the_straight_path_to_the_minimiser_never_rises():
     rng = np.random.default_rng(10)
-    s = np.linspace(0, 1, 60)[:, None]
-    for _ in range(30):
-        X = rng.normal(size=(int(rng.integers(2, 25)), 3))
-        problem = HingeProblem(X, rng.choice([-1.0, 1.0], len(X)), lam=10 ** rng.uniform(-2, 0))
+    # |B (w - c)|_1 + |w - c|^2 q/2 has kinks, and its minimum 0 at c; q = 0 in half of them.
+    B, c = rng.normal(size=(INSTANCES, 4, 3)), rng.normal(size=(INSTANCES, 1, 3))
+    q = np.maximum(0, rng.normal(size=(INSTANCES, 1)))
+    w_1 = rng.normal(scale=2, size=(INSTANCES, 1, 3))
+    s = np.linspace(0, 1, 60)
+    off = w_1 + s[:, None] * (c - w_1) - c  # (instances, places, 3)
+    values = np.abs(np.einsum("rij,rsj->rsi", B, off)).sum(axis=2) + q / 2 * (off**2).sum(axis=2)
+    assert (np.diff(values) <= 1e-12).all()
+    assert (values <= (1 - s) * values[:, :1] + 1e-12).all()
+    for _ in range(30):  # and the objective of the book
+        X = rng.normal(size=(int(rng.integers(2, 8)), 3))
+        problem = HingeProblem(X, rng.choice([-1.0, 1.0], len(X)), lam=10 ** rng.uniform(-1, 0))
         best = sdca(problem, n_epochs=10_000, gap=1e-11, rng=0).w
-        for w_1 in rng.normal(scale=2, size=(35, 3)):
-            values = problem.objective(w_1 + s * (best - w_1))
-            assert (np.diff(values) <= 1e-10).all()
-            assert (values <= (1 - s[:, 0]) * values[0] + s[:, 0] * values[-1] + 1e-10).all()
+        values = problem.objective(w_1[0] + s[:, None] * (best - w_1[0]))
+        assert (np.diff(values) <= 1e-10).all()
+        assert (values <= (1 - s) * values[0] + s * values[-1] + 1e-10).all()
 
 
 def test_e002_02_a_strictly_convex_function_without_a_minimum():

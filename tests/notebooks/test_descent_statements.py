@@ -19,6 +19,7 @@ from pegasos_lib import (
     gradient_descent,
     pegasos,
 )
+from tests.many import Problems
 
 RUNS, T = 1000, 100
 
@@ -299,16 +300,17 @@ def test_plain_backtracking_stalls_at_exact_fractions():
 
 
 def test_the_change_of_pegasos_is_at_most_its_bound_at_every_t():
-    rng = np.random.default_rng(11)
-    t = np.arange(1, 31)
-    for seed in range(RUNS):
-        n, d = int(rng.integers(1, 20)), int(rng.integers(1, 4))
-        X = rng.normal(size=(n, d)) * rng.uniform(0.2, 3)
-        y = rng.choice([-1.0, 1.0], size=n)
-        problem = HingeProblem(X, y, lam=10 ** rng.uniform(-2, 0))
-        run = pegasos(problem, n_iter=30, rng=seed, record=range(31), project=False, average=None)
-        change = np.linalg.norm(np.diff(run.trace.w, axis=0), axis=1)
-        assert (change <= 2 * problem.R / (problem.lam * t) * (1 + 1e-9)).all()
+    rng, t = np.random.default_rng(11), np.arange(1, 31)[:, None]
+    many = Problems(rng, RUNS, 9, 3, lam=(-2, 0))
+    draws = rng.integers(9, size=(RUNS, 30, 1))
+    W, _ = many.pegasos(draws, project=False)
+    for r in (0, 500, 999):
+        problem = HingeProblem(many.Z[r], np.ones(9), lam=many.lam[r])
+        run = pegasos(problem, n_iter=30, draws=draws[r, :, 0], record=range(31), project=False)
+        assert run.trace.w == pytest.approx(W[:, r], abs=1e-9 * np.abs(W[:, r]).max())
+    ratio = np.linalg.norm(np.diff(W, axis=0), axis=2) / (2 * many.R / (many.lam * t))
+    assert ratio.max() <= 1 + 1e-9
+    assert ratio.max() > 0.5, "the bound is not tried near its value"
 
 
 def test_a_small_gradient_certifies_the_value_and_the_place():

@@ -199,16 +199,16 @@ def test_the_average_of_sgd_obeys_its_bound_in_the_mean(constant):
 
 def test_copies_change_nothing_for_sgd():
     rng = np.random.default_rng(7)
-    for _ in range(100):
+    for _ in range(1000):
         n, r, k = int(rng.integers(1, 8)), int(rng.integers(2, 5)), int(rng.integers(1, 4))
         problem = as_problem(signed_rows(rng, n, 2), 0.3)
         order = rng.permutation(np.tile(np.arange(n), r))  # where each place points to
         copies = HingeProblem(problem.X[order], problem.y[order], lam=0.3)
         assert (np.bincount(order) == r).all()
-        draws = rng.integers(n * r, size=(30, k))
-        of_copies = sgd(copies, n_iter=30, batch_size=k, draws=draws).w
+        draws = rng.integers(n * r, size=(8, k))
+        of_copies = sgd(copies, n_iter=8, batch_size=k, draws=draws).w
         assert of_copies == pytest.approx(
-            sgd(problem, n_iter=30, batch_size=k, draws=order[draws]).w, abs=1e-12
+            sgd(problem, n_iter=8, batch_size=k, draws=order[draws]).w, abs=1e-12
         )
         w = rng.normal(size=2)
         assert copies.objective(w) == pytest.approx(problem.objective(w), rel=1e-13)
@@ -216,19 +216,24 @@ def test_copies_change_nothing_for_sgd():
 
 
 def test_the_bias_within_an_epoch_is_the_formula():
-    rng = np.random.default_rng(8)
-    for _ in range(100):
-        n, lam = int(rng.integers(2, 6)), 10 ** rng.uniform(-1, 0.5)
-        Z = signed_rows(rng, n, 2)
-        problem, eta = as_problem(Z, lam), rng.uniform(0.1, 1)
-        s = int(rng.integers(1, n))
-        past = next(o for o in permutations(rng.permutation(n).tolist(), s))
-        w = sgd(problem, n_iter=s, draws=np.array(past), step=ConstantStep(eta)).w
-        g = lam * w - pushes(Z, w)
-        rest = [order[s] for order in permutations(range(n)) if order[:s] == past]
-        assert sorted(set(rest)) == sorted(set(range(n)) - set(past))
-        bias = g[rest].mean(axis=0) - g.mean(axis=0)
-        formula = s / (n - s) * (g.mean(axis=0) - g[list(past)].mean(axis=0))
+    rng, runs = np.random.default_rng(8), 100
+    rows = np.arange(runs)[:, None]
+    for s, n in combinations((1, 2, 3, 4, 5), 2):
+        Z = rng.normal(size=(runs, n, 2)) * rng.uniform(0.3, 3, size=(runs, 1, 1))
+        lam, eta = 10 ** rng.uniform(-1, 0.5, size=(runs, 1)), rng.uniform(0.1, 1, (runs, 1))
+        order = rng.permuted(np.tile(np.arange(n), (runs, 1)), axis=1)
+        w = np.zeros((runs, 2))
+        for t in range(s):
+            z = Z[rows[:, 0], order[:, t]]
+            w = w - eta * (lam * w - ((z * w).sum(axis=1) < 1)[:, None] * z)
+        run = sgd(
+            as_problem(Z[3], lam[3, 0]), n_iter=s, draws=order[3, :s], step=ConstantStep(eta[3, 0])
+        )
+        assert run.w == pytest.approx(w[3], abs=1e-12)
+        g = lam[:, None] * w[:, None] - (np.einsum("rnd,rd->rn", Z, w) < 1)[..., None] * Z
+        ahead = [rest[0] for rest in permutations(range(s, n))]  # in all orders that go on so
+        bias = g[rows, order[:, ahead]].mean(axis=1) - g.mean(axis=1)
+        formula = s / (n - s) * (g.mean(axis=1) - g[rows, order[:, :s]].mean(axis=1))
         assert bias == pytest.approx(formula, abs=1e-12)
 
 

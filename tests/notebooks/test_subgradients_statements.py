@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from scipy.optimize import linprog, lsq_linear
+from scipy.sparse import block_diag
 
 from pegasos_lib import (
     ConstantStep,
@@ -15,6 +16,7 @@ from pegasos_lib import (
     sdca,
     subgradient_descent,
 )
+from tests.many import Problems
 
 
 def whole_number_problems(count, seed, d=2, largest=6):
@@ -46,7 +48,7 @@ def corner_elements(problem, w):
 
 def test_a_gradient_is_the_only_subgradient():
     rng = np.random.default_rng(0)
-    for _ in range(200):
+    for _ in range(1000):
         Q = rng.normal(size=(3, 3))
         Q = Q @ Q.T  # f(w) = <w, Q w>/2
         w, wrong = rng.normal(size=(2, 3))
@@ -74,27 +76,30 @@ def test_in_one_variable_the_subgradients_are_between_the_one_sided_slopes():
             assert supports == (left - 1e-2 <= g <= right + 1e-2)
 
 
-def best_support(f, w, U):
-    """Return how far the best affine function through (w, f(w)) must rise above f on the rows of U.
+def excess_of_best_supports(rises, steps):
+    """Return how far the best affine functions through (w, f(w)) must rise above f at points u.
 
-    A linear program over all slopes g. For a convex f the answer is 0 for all finite U; then, by
+    One linear program for all cases, over all slopes g, from f(u) - f(w) (cases, points) and u - w
+    (cases, points, d). For a convex f the answer is 0 for all finite sets of points; then, by
     compactness, one slope serves all of space.
     """
-    rise, steps = f(U) - f(w), U - w
+    cases, points, d = steps.shape
+    rows = [np.column_stack([step, -np.ones(points)]) for step in steps]
     found = linprog(
-        np.r_[np.zeros(len(w)), 1.0],  # least t >= 0 with <g, u - w> - t <= f(u) - f(w)
-        A_ub=np.column_stack([steps, -np.ones(len(U))]),
-        b_ub=rise,
-        bounds=[(None, None)] * len(w) + [(0, None)],
+        np.tile(np.r_[np.zeros(d), 1.0], cases),  # least t >= 0 with <g, u - w> - t <= f(u) - f(w)
+        A_ub=block_diag(rows, format="csr"),
+        b_ub=rises.ravel(),
+        bounds=([(None, None)] * d + [(0, None)]) * cases,
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
     assert found.status == 0, found.message
-    return (steps @ found.x[:-1] - rise).max()
+    g = found.x.reshape(cases, d + 1)[:, :d]
+    return (np.einsum("cpd,cd->cp", steps, g) - rises).max(axis=1)
 
 
 def test_a_finite_convex_function_has_a_supporting_line_everywhere():
-    rng, kinks = np.random.default_rng(2), 0
-    for trial in range(90):
+    rng, rises, steps, kinks = np.random.default_rng(2), [], [], []
+    for trial in range(1000):
         w = rng.integers(-2, 3, size=3).astype(float)
         A = rng.integers(-3, 4, size=(6, 3)).astype(float)
         b = rng.integers(-2, 3, size=6).astype(float)
@@ -112,18 +117,21 @@ def test_a_finite_convex_function_has_a_supporting_line_everywhere():
             return far if np.ndim(u) == 2 else far[0]
 
         f = (pieces, cone, distance)[trial % 3]
-        scale = 10.0 ** rng.uniform(-1, 1, size=(60, 1))
-        U = np.vstack([w + rng.normal(size=(60, 3)) * scale, w - np.eye(3), w + np.eye(3)])
-        assert best_support(f, w, U) <= 1e-9
-        if f is not distance and np.abs(f(w + np.eye(3)) + f(w - np.eye(3)) - 2 * f(w)).max() > 0.1:
-            kinks += 1  # the same kink upside down has no support
-            assert best_support(lambda u, f=f: -f(u), w, U) > 1e-3
-    assert kinks > 30
+        scale = 10.0 ** rng.uniform(-1, 1, size=(12, 1))
+        U = np.vstack([w + rng.normal(size=(12, 3)) * scale, w - np.eye(3), w + np.eye(3)])
+        rises.append(f(U) - f(w))
+        steps.append(U - w)
+        bend = np.abs(f(w + np.eye(3)) + f(w - np.eye(3)) - 2 * f(w)).max()
+        kinks.append(f is not distance and bend > 0.1)
+    rises, steps = np.array(rises), np.array(steps)
+    assert excess_of_best_supports(rises, steps).max() <= 1e-9
+    assert sum(kinks) > 300  # the same kinks upside down have no support
+    assert excess_of_best_supports(-rises[kinks], steps[kinks]).min() > 1e-3
 
 
 def test_fermat_zero_is_a_subgradient_at_the_minimiser_and_nowhere_else():
     minima, others = 0, 0
-    for problem, w, rng in whole_number_problems(250, 3, largest=4):
+    for problem, w, rng in whole_number_problems(1000, 3, largest=4):
         if rng.random() < 0.6:  # unit vectors: minima at kinks are common
             X = np.eye(2)[rng.integers(2, size=problem.n)]
             problem, w = HingeProblem(X, problem.y, lam=problem.lam), np.sign(w)
@@ -253,29 +261,38 @@ def test_a_step_below_the_limit_comes_nearer_to_every_minimiser():
 
 @pytest.mark.parametrize("decaying", [False, True])
 def test_bounds_of_the_projected_method_hold_at_every_t(decaying):
-    """500 runs for each rule, steps from far too short to far too long, random comparators."""
-    rng, T, largest = np.random.default_rng(10), 40, 0.0
-    t = np.arange(1, T + 1)
-    for _ in range(500):
-        n, d = int(rng.integers(1, 12)), int(rng.integers(1, 4))
-        X, y = rng.normal(size=(n, d)) * rng.uniform(0.2, 4), rng.choice([-1.0, 1.0], n)
-        problem = HingeProblem(X, y, lam=10 ** rng.uniform(-2, 0.5))
-        radius, kappa = problem.lam**-0.5, 10 ** rng.uniform(-2, 1)
-        G = np.sqrt(problem.lam) + problem.R
-        rule = InverseSqrt(kappa) if decaying else ConstantStep(kappa)
+    """1,000 runs for each rule, steps from far too short to far too long, random comparators."""
+    rng, runs, T = np.random.default_rng(10), 1000, 40
+    t = np.arange(1, T + 1)[:, None]
+    many = Problems(rng, runs, 8, 3, lam=(-2, 0.5), scale=0.7)
+    kappa = 10 ** rng.uniform(-2, 1, size=runs)
+    eta = kappa / np.sqrt(t) if decaying else np.broadcast_to(kappa, (T, runs))
+    G = np.sqrt(many.lam) + many.R
+    W = [np.zeros((runs, 3))]
+    for size in eta:
+        hit = np.einsum("rnd,rd->rn", many.Z, W[-1]) < 1
+        g = many.lam[:, None] * W[-1] - (hit[..., None] * many.Z).mean(axis=1)
+        assert (np.linalg.norm(g, axis=1) <= G * (1 + 1e-12)).all()
+        W.append(many.into_the_ball(W[-1] - size[:, None] * g))
+    W = np.array(W)
+    for r in range(0, runs, 250):
+        problem = HingeProblem(many.Z[r], np.ones(8), lam=many.lam[r])
+        rule = (InverseSqrt if decaying else ConstantStep)(kappa[r])
         run = subgradient_descent(problem, n_iter=T, step=rule, project=True, record=range(T + 1))
-        u = project_l2_ball(rng.normal(size=d) * radius, radius)
-        excess = run.trace.objective[:-1] - problem.objective(u)
-        eta = kappa / np.sqrt(t) if decaying else np.full(T, kappa)
-        any_step = u @ u / 2 + G**2 / 2 * np.cumsum(eta**2)
-        assert (np.cumsum(eta * excess) <= any_step + 1e-9).all()
-        if decaying:
-            bound = (4 * radius**2 / (2 * kappa) + kappa * G**2) / np.sqrt(t)
-        else:
-            bound = u @ u / (2 * kappa * t) + kappa * G**2 / 2
-        mean = np.cumsum(excess) / t
-        assert (mean <= bound + 1e-9).all()
-        averages = np.cumsum(run.trace.w[:-1], axis=0) / t[:, None]
-        assert (problem.objective(averages) - problem.objective(u) <= mean + 1e-9).all()
-        largest = max(largest, (mean / bound).max())
-    assert largest > 0.1, "the bounds are not tested near their value"
+        np.testing.assert_allclose(run.trace.w, W[:, r], atol=1e-9)
+    u = rng.normal(size=(runs, 3))
+    u[::2] = many.Z[::2].mean(axis=1)  # far along the first step, where much is to be gained
+    u = many.into_the_ball(u * many.radius[:, None])
+    square = (u**2).sum(axis=1)
+    excess = many.objective(W[:-1]) - many.objective(u)
+    any_step = square / 2 + G**2 / 2 * np.cumsum(eta**2, axis=0)
+    assert (np.cumsum(eta * excess, axis=0) <= any_step * (1 + 1e-9)).all()
+    if decaying:
+        bound = (4 * many.radius**2 / (2 * kappa) + kappa * G**2) / np.sqrt(t)
+    else:
+        bound = square / (2 * kappa * t) + kappa * G**2 / 2
+    mean = np.cumsum(excess, axis=0) / t
+    assert (mean <= bound * (1 + 1e-9)).all()
+    averages = np.cumsum(W[:-1], axis=0) / t[:, :, None]
+    assert (many.objective(averages) - many.objective(u) <= mean + 1e-9 * bound).all()
+    assert (mean / bound).max() > 0.1, "the bounds are not tested near their value"

@@ -223,7 +223,7 @@ def test_keyboard_alone_finds_the_minimum_without_the_graph(figure):
     reader.choose("f", "SVM")
     reader.type_into("slope", 0)
     reader.type_into("x", 0.5)
-    assert "this x is a minimum" in reader.text()
+    assert "this x is a minimiser" in reader.text()
     assert reader.reached() == set()
     reader.tab_to(reader.field("Show the graph in panel 1"))
     reader.page.keyboard.press("Space")

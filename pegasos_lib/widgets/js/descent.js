@@ -30,9 +30,9 @@ export function render({ model, el }) {
   fig.panels.append(h("div", { class: "pd-side" }, contour.el, numbers.el), h("div", { class: "pd-side" }, curve.el, table.el));
   fig.playback.append(playback(fig, { key: "t", max: () => fig.get("n_iter"), label: "Step t" }));
   fig.controls.classList.add("pd-controls");
-  fig.controls.append(functionControls(fig), h("div", { class: "pd-side" }, stepControls(fig), testControls(fig)));
+  fig.controls.append(h("div", { class: "pd-side" }, functionControls(fig), guess.el), h("div", { class: "pd-side" }, stepControls(fig), testControls(fig)));
   fig.notes.classList.add("pd-notes");
-  fig.notes.append(guess.el, goals(fig, { now: () => run, fired: () => fired, hidden: () => guess.hidden }));
+  fig.notes.append(goals(fig, { now: () => run, fired: () => fired, hidden: () => guess.hidden }));
 
   let from = "";
   function draw(changed) {
@@ -72,7 +72,7 @@ function functionControls(fig) {
   fig.onRefresh(() => {
     const f = FUNCTIONS[fig.get("function")];
     formula.textContent = `f(a, b) = ${f.formula}. ${f.minimiser ? `Minimum ${format(f.infimum)} at ${pair(f.minimiser)}.`
-      : f.infimum === 0 ? "Above 0 everywhere, and as close to 0 as one likes: no minimum." : "It falls for ever along (−1, −1): no minimum."}`;
+      : "Above 0 everywhere, and as close to 0 as one likes: no minimum."}`;
   });
   return group("Function and start",
     select(own, { key: "function", label: "function f", options: FUNCTION_TEXTS }), formula,
@@ -115,13 +115,12 @@ function directionText({ direction }, run, t) {
 
 function numbersOf(run, t, state, hidden) {
   const none = hidden ? "hidden" : "none yet";
-  const bounded = Number.isFinite(run.f.infimum);
   const eta = run.etas[t - 1];
   return [
     ["steps t", t < state.t && !hidden ? `${t}, where the run ends` : `${t}`],
     ["wₜ₊₁", pair(run.path[t])],
     ["f(wₜ₊₁)", format(run.values[t])],
-    ["f(wₜ₊₁) − f*", bounded ? format(Math.max(0, gap(run, t))) : "∞"],
+    ["f(wₜ₊₁) − f*", format(Math.max(0, gap(run, t)))],
     ["direction", t > 0 ? directionText(state, run, t) : none],
     ["step ηₜ", t === 0 ? none : eta === null ? "to the least" : format(eta)],
     ["‖wₜ₊₁ − wₜ‖", t > 0 ? format(change(run, t)) : none],

@@ -127,10 +127,10 @@ export function render({ model, el }) {
       hint: "Put x where the graph bends, and give the line one slope between the two sides, then another.",
       check: () => supporting.high - supporting.low >= 0.2
         && `at this x the slopes ${format(supporting.low)} and ${format(supporting.high)} both support, and so does all between.` },
-    { id: "fermat", text: "Take the SVM objective, hide its graph, and find the minimum: the x where 0 is a subgradient.",
+    { id: "fermat", text: "Take the SVM objective, hide its graph, and find the minimiser: the x where 0 is a subgradient.",
       hint: "Panel 2: where does the staircase cross the height 0? Put x there, and the slope at 0.",
       check: () => fig.get("function") === "svm" && !fig.get("curve") && fig.get("slope") === 0 && now.supports
-        && `0 lies between ${format(now.low)} and ${format(now.high)}, so x = ${format(fig.get("x"))} is the minimum.` },
+        && `0 lies between ${format(now.low)} and ${format(now.high)}, so x = ${format(fig.get("x"))} is the minimiser.` },
     { id: "ascend", text: "Guess, then find a subgradient whose step raises f and yet brings you nearer to w*.",
       hint: "Stand on a kink that does not hold w*, take θ at an end, and a small η.",
       check: () => fig.get("guess") !== "" && moved.after > moved.before + 1e-9 && moved.near < moved.far - 1e-9
@@ -171,7 +171,7 @@ export function render({ model, el }) {
       ? `The line is above the graph, most on view at x = ${format(bad.x)}, by ${format(bad.by)}.` : "The line is above the graph close to the point.");
     all.note(`Subgradients at x = ${format(x)}: ${which}.`);
     said.textContent = `${now.supports ? `The slope ${format(slope)} is a subgradient` : `The slope ${format(slope)} is no subgradient`} at x = ${format(x)}; `
-      + `the subgradients there are ${which}. ${now.optimal ? "0 is one of them: this x is a minimum." : "0 is not one of them: this x is no minimum."}`;
+      + `the subgradients there are ${which}. ${now.optimal ? "0 is one of them: this x is a minimiser." : "0 is not one of them: this x is no minimiser."}`;
     graph.describe(said.textContent);
     all.describe(all.el.querySelector(".pf-panel-note").textContent);
     if (now.kink && now.supports) {

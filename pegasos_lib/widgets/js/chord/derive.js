@@ -134,7 +134,7 @@ export const TASKS = [
   },
   {
     id: "minimum",
-    text: "Find two convex functions whose minimum is not convex, and a chord which proves that.",
+    text: "Find two convex functions the smaller of which is not convex, and a chord which proves that.",
     hint: "Choose min(φ, ψ) and look for a place where the graph changes from one function to the other.",
     check: (state, now) => state.rule === "min" && now.fails
       && ["phi", "psi"].every((key) => kindOf({ phi: state[key], psi: state[key], rule: "phi", q: 1 }).convex)

@@ -33,12 +33,12 @@ export function contourPanel(fig) {
     ["path", s("path", { class: "pf-line pf-path", d: "M-10,0H10" })],
     ["this step", s("path", { class: "pf-arrow pd-step", d: "M-10,0H10" })],
     ["wₜ₊₁", s("circle", { class: "pf-mark pf-new", r: 5 })],
-    ["minimum", s("path", { class: "pf-mark pf-star", d: STAR })],
+    ["minimiser", s("path", { class: "pf-mark pf-star", d: STAR })],
   ].map(([text, shape]) => h("li", {}, s("svg", { width: 24, height: 16, viewBox: "-12 -8 24 16", "aria-hidden": "true" }, shape), h("span", { text }))));
   p.el.append(key);
 
   let drawn = "";
-  // Levels at equal ratios above the infimum, or above the least that is seen where there is none.
+  // Levels at equal ratios above the infimum.
   function drawContours(f, name) {
     const wanted = `${name} ${p.width}`;
     if (wanted === drawn) return;
@@ -47,9 +47,8 @@ export function contourPanel(fig) {
     const cell = (p.x.domain()[1] - low) / (CELLS - 2);
     const heights = Array.from({ length: CELLS * CELLS }, (_, i) =>
       f.value([low + ((i % CELLS) - 0.5) * cell, low + (Math.floor(i / CELLS) - 0.5) * cell]));
-    const base = Number.isFinite(f.infimum) ? f.infimum : heights.reduce((a, b) => Math.min(a, b));
-    const range = heights.reduce((a, b) => Math.max(a, b)) - base;
-    const levels = Array.from({ length: LEVELS }, (_, j) => -(base + range * 0.5 ** (j + 0.7))).sort((a, b) => a - b);
+    const range = heights.reduce((a, b) => Math.max(a, b)) - f.infimum;
+    const levels = Array.from({ length: LEVELS }, (_, j) => -(f.infimum + range * 0.5 ** (j + 0.7))).sort((a, b) => a - b);
     // Negated, so that a band is where f is at most its level.
     const shapes = contours().size([CELLS, CELLS]).thresholds(levels)(heights.map((value) => -value));
     const at = ([a, b]) => `${p.x(low + (a - 1) * cell).toFixed(1)},${p.y(low + (b - 1) * cell).toFixed(1)}`;

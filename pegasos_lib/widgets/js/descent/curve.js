@@ -5,20 +5,14 @@ import { gap, TESTS } from "./derive.js";
 const FLOOR = 1e-12;
 const decade = (value, round) => 10 ** round(Math.log10(value));
 
-// What is seen of the values: all that are finite, down to the floor where the axis is logarithmic.
-function heights(values, log) {
-  const finite = values.filter(Number.isFinite);
-  if (!log) {
-    const [low, high] = [Math.min(...finite), Math.max(...finite)];
-    const room = 0.05 * (high - low || 1);
-    return [low - room, high + room];
-  }
-  const seen = finite.map((value) => Math.max(value, FLOOR));
+// What is seen of the values: all that are finite, down to the floor of the logarithmic axis.
+function heights(values) {
+  const seen = values.filter(Number.isFinite).map((value) => Math.max(value, FLOOR));
   const high = Math.max(...seen);
-  return [decade(Math.min(...seen, high / 10), Math.floor), decade(high * 1.01, Math.ceil)];
+  return [decade(Math.min(...seen, high / 10) / 1.01, Math.floor), decade(high * 1.01, Math.ceil)];
 }
 
-/** f - f* (f itself where it is unbounded) against the steps, with the letters of the stopping tests. */
+/** f - f* against the steps, with the letters of the stopping tests. */
 export function curvePanel(fig) {
   const p = plane(fig, { title: "How far f is above its infimum f*", xLabel: "steps t", yLabel: "f(wₜ₊₁) − f*", aspect: 0.62, equal: false, log: "y" });
   const layer = p.layer("curve").style("pointer-events", "none").node();
@@ -52,19 +46,17 @@ export function curvePanel(fig) {
     el: p.el,
     draw(run, t, fired, hidden, resized) {
       if (resized) p.resize();
-      const log = Number.isFinite(run.f.infimum);
-      p.rescale(log ? "y" : false, log ? "f(wₜ₊₁) − f*" : "f(wₜ₊₁)");
-      const values = log ? run.values.map((_, i) => gap(run, i)) : run.values;
+      const values = run.values.map((_, i) => gap(run, i));
       const T = fig.get("n_iter");
-      p.view([-0.025 * T, 1.025 * T], heights(hidden ? [values[0], values[0] / 100] : values, log));
-      const y = (i) => p.y(log ? Math.max(values[i], p.y.domain()[0]) : values[i]);
+      p.view([-0.025 * T, 1.025 * T], heights(hidden ? [values[0], values[0] / 100] : values));
+      const y = (i) => p.y(Math.max(values[i], p.y.domain()[0]));
       const drawn = values.map((_, i) => i).filter((i) => Number.isFinite(values[i]));
       attr(line, "d", hidden ? "" : `M${drawn.map((i) => `${p.x(i).toFixed(1)},${y(i).toFixed(1)}`).join("L")}`);
       for (const [name, value] of [["x1", p.x(t)], ["x2", p.x(t)], ["y1", 0], ["y2", p.height]]) attr(mark, name, value);
       dot.style.display = hidden || !Number.isFinite(values[t]) ? "none" : "";
       if (Number.isFinite(values[t])) attr(dot, "transform", `translate(${p.x(t).toFixed(1)},${y(t).toFixed(1)})`);
       drawLetters(run, hidden ? {} : Object.fromEntries(Object.entries(fired).filter(([, at]) => Number.isFinite(values[at]))), y);
-      p.note(hidden ? "Hidden until you reveal it." : noteOf(run, log));
+      p.note(hidden ? "Hidden until you reveal it." : noteOf(run));
       p.describe(hidden ? "hidden until you reveal it." : `${format(values[0])} at the start, ${format(values[run.n])} after ${run.n} steps.`);
     },
   };
@@ -76,15 +68,13 @@ const ENDS = {
   diverged: "the numbers are too large to go on",
 };
 
-function noteOf(run, log) {
-  const what = log ? "" : "This f has no lower bound: f itself is shown. ";
-  return run.stopped ? `${what}The run ends after ${run.n} steps: ${ENDS[run.stopped]}.`
-    : `${what}The letters are those of the tests: where each would stop.`;
+function noteOf(run) {
+  return run.stopped ? `The run ends after ${run.n} steps: ${ENDS[run.stopped]}.`
+    : "The letters are those of the tests: where each would stop.";
 }
 
 /** The table of the stopping tests: when each fires first, and how far f is above f* there. */
 export function testTable(fig) {
-  const head = h("th", { scope: "col" });
   const rows = TESTS.map(({ id, letter, name, condition }) => {
     const go = h("button", { type: "button", class: "pf-button", ...KEYS, on: { click: () => fig.set({ t: Number(go.dataset.step) }) } });
     const never = h("span", {});
@@ -94,18 +84,16 @@ export function testTable(fig) {
     return { id, name, row, go, never, there };
   });
   const el = h("div", { class: "pd-tests" }, h("p", { class: "pf-panel-title", text: "Which stopping test would fire, and when" }),
-    h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col", text: "test" }), h("th", { scope: "col", text: "fires after" }), head)),
+    h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col", text: "test" }), h("th", { scope: "col", text: "fires after" }), h("th", { scope: "col", text: "f − f* there" }))),
       h("tbody", {}, ...rows.map(({ row }) => row))));
   return {
     el,
     draw(run, fired, hidden) {
-      const bounded = Number.isFinite(run.f.infimum);
-      head.textContent = bounded ? "f − f* there" : "f there";
       for (const { id, name, go, never, there } of rows) {
         const t = hidden ? null : fired[id];
         go.hidden = t === null;
         never.textContent = hidden ? "hidden" : t === null ? "never" : "";
-        there.textContent = t === null ? "" : format(bounded ? Math.max(0, gap(run, t)) : run.values[t]);
+        there.textContent = t === null ? "" : format(Math.max(0, gap(run, t)));
         if (t === null) continue;
         go.dataset.step = t;
         go.textContent = `step ${t}`;

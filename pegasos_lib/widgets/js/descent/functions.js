@@ -76,11 +76,11 @@ export const FUNCTIONS = {
   },
   trap: {
     name: "Trap for coordinates",
-    formula: "|a − b| + 0.1(a + b)",
-    value: ([a, b]) => Math.abs(a - b) + 0.1 * (a + b),
-    gradient: ([a, b]) => [sign(a - b) + 0.1, 0.1 - sign(a - b)],
-    along: (w, j) => w[1 - j],
-    infimum: -Infinity, minimiser: null, start: [2, 0], kinks: true,
+    formula: "|a − b| + 0.1(a + b) + 0.05(a² + b²)",
+    value: ([a, b]) => Math.abs(a - b) + 0.1 * (a + b) + 0.05 * (a * a + b * b),
+    gradient: ([a, b]) => [sign(a - b) + 0.1 + 0.1 * a, 0.1 + 0.1 * b - sign(a - b)],
+    along: (w, j) => Math.max(-11, Math.min(9, w[1 - j])),
+    infimum: -0.1, minimiser: [-1, -1], start: [2, 0], kinks: true,
   },
   hinge: {
     name: "SVM objective of six points",

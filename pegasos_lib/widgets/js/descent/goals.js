@@ -23,7 +23,6 @@ export function prediction(fig) {
     onClick: () => { phase = "shown"; fig.redrawSoon(); } });
   fig.onRefresh(() => { choice.hidden = phase !== "guessing"; });
   const el = group("Predict, then look", h("div", { class: "pf-buttons is-row" }, hide, reveal), choice, said);
-  el.classList.add("is-half");
   return {
     el,
     get hidden() { return phase === "guessing"; },
