@@ -223,7 +223,7 @@ def drop_stale_pages(app, exception):
     """Delete what an older build left of pages that the book has no more."""
     if exception or app.builder.format != "html":
         return
-    outdir, names = Path(app.outdir), {*app.env.found_docs, "index", "search"}
+    outdir, names = Path(app.outdir), {*app.env.found_docs, "index", "search", "genindex"}
     for path in [*outdir.rglob("*.html"), *(outdir / "_sources").rglob("*.*")]:
         if path.is_dir():
             continue

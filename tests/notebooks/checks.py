@@ -194,9 +194,17 @@ def slug(heading):
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
 
 
+def glossary_terms(text):
+    """Map the anchors of the terms that a page explains to (term, explanation)."""
+    glossary = text.partition("\n{.glossary}\n")[2]
+    entries = re.findall(r"^(\S.*)\n: (.+(?:\n\S.*)*)", glossary, flags=re.M)
+    return {f"term-{slug(term)}": (term, explanation) for term, explanation in entries}
+
+
 def anchors(text):
-    """Return the anchors of the headings of a page."""
-    return {slug(heading) for heading in re.findall(r"^#{1,3} (.+)$", text, flags=re.M)}
+    """Return the anchors of the headings of a page, and of the terms that it explains."""
+    headings = re.findall(r"^#{1,3} (.+)$", text, flags=re.M)
+    return {slug(heading) for heading in headings} | set(glossary_terms(text))
 
 
 def labels(text, notebook=None):

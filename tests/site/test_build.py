@@ -55,13 +55,32 @@ def test_a_second_build_runs_and_writes_nothing(site):
 def test_only_the_pages_of_the_contents_are_built(site):
     names = set(re.findall(r"(?:root|file): (\S+)", (ROOT / "_toc.yml").read_text("utf-8")))
     built = {path.relative_to(site).with_suffix("").as_posix() for path in site.rglob("*.html")}
-    assert built == names | {"index", "search"}
+    assert built == names | {"genindex", "index", "search"}
     sources = {
         p.relative_to(site / "_sources").with_suffix("").as_posix()
         for p in (site / "_sources").rglob("*")
         if p.is_file()
     }
     assert sources == names, "the published sources are the pages and nothing of the course"
+
+
+def test_the_index_leads_from_each_term_to_the_glossary_and_to_the_chapters(pages, site):
+    glossary = pages[site / "book" / "glossary.html"]
+    terms = {term.get_text(): term["id"] for term in glossary.select("dl.glossary > dt")}
+    assert len(terms) > 40
+    items = pages[site / "genindex.html"].select("ul.genindex > li")
+    assert len(items) == len(terms)
+    for item in items:
+        name, *uses = item.find_all("a")
+        term = name.get_text().replace("'", "’")
+        assert name["href"] == f"book/glossary.html#{terms[term]}"
+        assert uses, f"{name.get_text()} is used in no chapter"
+        chapters = [int(use.get_text().split()[0]) for use in item.select("li li > a:first-child")]
+        assert chapters == sorted(chapters)
+        for use in uses:
+            path, _, anchor = use["href"].partition("#")
+            assert pages[site / path].find(id=anchor), use
+    assert glossary.select_one("article a[href='../genindex.html']"), "nothing leads to the index"
 
 
 def test_no_page_carries_a_script_that_the_build_made_needless(pages, site):

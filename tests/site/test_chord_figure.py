@@ -182,6 +182,17 @@ def test_keyboard_alone_finds_the_largest_mu(figure):
         assert ("not μ-strongly convex" in reader.text(".pf-panel-note")) is (mu > 2)
 
 
+def test_keyboard_alone_finds_an_average_that_is_better_than_both(figure):
+    reader = figure()
+    reader.choose("φ", "P(x)")
+    assert reader.reached() == set()
+    reader.type_into("u, as a number", 0)
+    reader.type_into("w, as a number", 2)
+    assert reader.reached() == {"average"}
+    said = reader.text("[data-task=average] .pf-task-said")
+    assert "P is 0.6 at the average, 1 at u and 0.85 at w" in said
+
+
 def test_a_guess_is_answered_and_forgotten_with_another_function(figure):
     reader = figure()
     assert "Choose a guess" in reader.text(".pc-verdict")

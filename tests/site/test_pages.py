@@ -10,7 +10,7 @@ from .conftest import ROOT
 
 AXE = files("axe_playwright_python").joinpath("axe.min.js")
 CONTENTS = re.findall(r"(?:root|file): (\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
-PAGES = [f"{name}.html" for name in CONTENTS] + ["search.html"]
+PAGES = [f"{name}.html" for name in CONTENTS] + ["genindex.html", "search.html"]
 
 pytestmark = [pytest.mark.browser]
 

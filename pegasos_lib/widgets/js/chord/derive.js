@@ -149,6 +149,16 @@ export const TASKS = [
       && state.mu >= 1.95 && !now.correctedFails
       && `at μ = ${short(state.mu)} the lowered chord still holds, and it failed at ${short(seen.failed)}. The largest is 2, for every chord.`,
   },
+  {
+    id: "average",
+    text: "Let u and w be two iterates of a method on P(x), and z at θ = 0.5 their average. Can the average be worse than both, and can it be better than both? "
+      + "Guess, then make it better than both by 0.1 or more.",
+    hint: "Choose φ = P(x), and put the two iterates on opposite sides of the minimum.",
+    check: (state, now) => isPlain(state, "svm") && Math.abs(state.theta - 0.5) < 0.005
+      && now.point.graph <= Math.min(now.fu, now.fw) - 0.1
+      && `P is ${short(now.point.graph)} at the average, ${short(now.fu)} at u and ${short(now.fw)} at w. `
+        + `It is never above the middle of the chord, here ${short(now.point.chord)}: the average is never worse than both.`,
+  },
 ];
 
 /** What task 4 has to remember: the least μ at which the lowered chord of x² was seen to fail. */

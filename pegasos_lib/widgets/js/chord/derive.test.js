@@ -62,6 +62,13 @@ test("each task is reached by what it asks for and by nothing less", () => {
   assert.deepEqual(reached(state(least)), ["minimum"]);
   assert.deepEqual(reached(state({ ...least, w: 0.5 })), []);
   assert.deepEqual(reached(state({ ...least, psi: "cosine", u: -1, w: 2 })), []);
+  const iterates = { phi: "svm", u: 0, w: 2 };
+  assert.deepEqual(reached(state(iterates)), ["average"]);
+  assert.deepEqual(reached(state({ ...iterates, theta: 0.6 })), []);
+  assert.deepEqual(reached(state({ ...iterates, u: -1.7, w: 1.2 })), []); // w is better than the average
+  assert.deepEqual(reached(state({ ...iterates, w: 1 })), []);
+  assert.deepEqual(reached(state({ ...iterates, u: 0.8, w: 1.2 })), []); // better than both by too little
+  assert.deepEqual(reached(state({ ...iterates, phi: "square", u: -1, w: 1 })), []);
 });
 
 test("the largest μ asks for a failure first, then for the largest that holds", () => {
