@@ -49,7 +49,7 @@ HIDDEN = (
     re.compile(r"^\*\*Time:\*\*.*$", re.M),
 )
 ONE_THING = (
-    "chapter|section|part|task|problem|panel|algorithm|theorem|lemma|corollary|proposition"
+    "chapter|section|part|task|problem|panel|column|algorithm|theorem|lemma|corollary|proposition"
     "|definition|exercise|example|equation|figure|rule|line|inequality|bound"
 )
 MORE_THINGS = "|".join(re.sub("y$", "ie", thing) + "s" for thing in ONE_THING.split("|"))
