@@ -67,8 +67,8 @@ lock: .venv/installed  ## write the pins anew from pyproject.toml
 bench: .venv/installed  ## compare the solvers with others and with the goals (10 minutes)
 	-$(BIN)/uv pip install --python $(BIN)/python 'liblinear-official>=2.47' || echo "LIBLINEAR does not install here: its lines stay out"
 	$(BIN)/python -m benchmarks
-	$(BIN)/python benchmarks/optimizers.py --repeats 3
-	$(BIN)/python benchmarks/pegasos_steps.py --repeats 7
+	$(BIN)/python -m benchmarks.optimizers --repeats 3
+	$(BIN)/python -m benchmarks.pegasos_steps --repeats 7
 
 bench-site: book  ## time the figures in a browser
 	$(BIN)/python -m tests.chromium

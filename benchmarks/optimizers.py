@@ -2,7 +2,7 @@
 
 Run it with
 
-    python benchmarks/optimizers.py [--repeats 5] [--l2]
+    python -m benchmarks.optimizers [--repeats 5] [--l2]
 
 GD and projected GD take 100 steps on all 10,000 examples; the five online solvers take 10,000
 steps on one. As in the document, all but GD stay in the l1 ball of radius 10; `--l2` gives each
@@ -10,9 +10,8 @@ the set that it has by default instead. Every 100 steps the iterate is kept (GD:
 the objective is evaluated there.
 
 "steps" is `Run.seconds`; "all" is the wall time of the call and the objectives, with the checks,
-the draws and the keeping. All variants run in turn, over and over, so that whatever else the
-machine does falls on all of them alike. Every repetition draws new examples. Compiling is not
-timed.
+the draws and the keeping. All variants run in turn, over and over, each time on new examples.
+Compiling is not timed.
 """
 
 from __future__ import annotations
@@ -40,6 +39,8 @@ from pegasos_lib import (
     use_jit,
 )
 
+from .turns import in_turn
+
 LAM, RADIUS = 1e-3, 10.0
 BATCH, ONLINE = range(101), range(0, 10_001, 100)
 GOALS = {"compiled": 900.0, "NumPy": 2000.0}  # ms, for all seven together
@@ -61,12 +62,23 @@ def optimizers(l2: bool) -> dict[str, Callable[..., Any]]:
     }
 
 
-def time_one(solve: Callable[..., Any], problem: HingeProblem, seed: int) -> tuple[float, float]:
-    """Return the milliseconds of the steps, and of all with the objectives."""
-    start = time.perf_counter()
-    run = solve(problem, rng=seed)
-    assert np.isfinite(run.trace.objective).all()
-    return 1e3 * run.seconds, 1e3 * (time.perf_counter() - start)
+def timer(
+    solve: Callable[..., Any], problem: HingeProblem, jit: bool
+) -> Callable[[], tuple[float, float]]:
+    """Return a function that gives the milliseconds of the steps, and of all with the objectives.
+
+    It draws the same examples for each solver.
+    """
+    rng = np.random.default_rng(0)
+
+    def time_one() -> tuple[float, float]:
+        start = time.perf_counter()
+        with use_jit(jit):
+            run = solve(problem, rng=rng)
+            assert np.isfinite(run.trace.objective).all()
+        return 1e3 * run.seconds, 1e3 * (time.perf_counter() - start)
+
+    return time_one
 
 
 def main() -> None:
@@ -78,15 +90,12 @@ def main() -> None:
 
     problem = HingeProblem(*load_mnist_binary(), LAM)
     solvers, paths = optimizers(arguments.l2), {"compiled": True, "NumPy": False}
-    taken: dict[tuple[str, str], list[tuple[float, float]]] = {}
-    for seed in range(arguments.repeats + 1):
-        for path, jit in paths.items():
-            for name, solve in solvers.items():
-                with use_jit(jit):
-                    pair = time_one(solve, problem, seed)
-                if seed:  # the first round warms up
-                    taken.setdefault((path, name), []).append(pair)
-
+    variants = {
+        f"{path}, {name}": timer(solve, problem, jit)
+        for path, jit in paths.items()
+        for name, solve in solvers.items()
+    }
+    taken = in_turn(variants, arguments.repeats)
     load = os.getloadavg()[0]
     print(f"{platform.machine()}, {os.cpu_count()} cores, load {load:.1f}, NumPy {np.__version__}")
     print(
@@ -98,10 +107,10 @@ def main() -> None:
     print(f"{'ms':<16}" + "".join(f"{column:>17}" for column in columns))
     medians = {key: np.median(pairs, axis=0) for key, pairs in taken.items()}
     for name in solvers:
-        row = np.concatenate([medians[path, name] for path in paths])
+        row = np.concatenate([medians[f"{path}, {name}"] for path in paths])
         print(f"{name:<16}" + "".join(f"{value:17.1f}" for value in row))
     # The seven of one round together, and the median of that.
-    sums = {path: sum(np.array(taken[path, name]) for name in solvers) for path in paths}
+    sums = {path: sum(np.array(taken[f"{path}, {name}"]) for name in solvers) for path in paths}
     row = np.concatenate([np.median(sums[path], axis=0) for path in paths])
     print(f"{'all seven':<16}" + "".join(f"{value:17.1f}" for value in row))
     print(f"{'goal':<16}" + "".join(f"{GOALS[path]:17.0f}" for path in paths for _ in range(2)))

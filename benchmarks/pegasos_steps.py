@@ -2,11 +2,10 @@
 
 Run it with
 
-    python benchmarks/pegasos_steps.py [--repeats 15]
+    python -m benchmarks.pegasos_steps [--repeats 15]
 
-All variants run in turn, over and over, so that whatever else the machine does falls on all of
-them alike. Every repetition draws new examples. Compiling is not timed. `steps` times an epoch
-beside scikit-learn's.
+All variants run in turn, over and over, each time on new examples. Compiling is not timed. `steps`
+times an epoch beside scikit-learn's.
 """
 
 from __future__ import annotations
@@ -22,26 +21,29 @@ import scipy.sparse as sp
 
 from pegasos_lib import HingeProblem, load_mnist_binary, pegasos, use_jit
 
+from .turns import in_turn
+
 LAM, STEPS = 1e-3, 10_000
 GOALS = {"compiled, dense": 10.0, "NumPy, dense": 60.0}  # ms, with the average
 
 
-def solver(problem: HingeProblem, jit: bool, average: str | None) -> Callable[[int], float]:
-    """Return a function from a seed to the seconds of one run."""
+def solver(problem: HingeProblem, jit: bool, average: str | None) -> Callable[[], float]:
+    """Return a function that makes one run after the other, and returns its milliseconds."""
+    rng = np.random.default_rng(0)
 
-    def run(seed: int) -> float:
+    def run() -> float:
         with use_jit(jit):
-            return pegasos(problem, n_iter=STEPS, average=average, rng=seed).seconds
+            return 1e3 * pegasos(problem, n_iter=STEPS, average=average, rng=rng).seconds
 
     return run
 
 
-def textbook(problem: HingeProblem) -> Callable[[int], float]:
-    """Return the update as it is on paper, w changed in full at every step."""
-    X, y, lam = problem.X, problem.y, problem.lam
+def textbook(problem: HingeProblem) -> Callable[[], float]:
+    """Return the same for the update as it is on paper, w changed in full at every step."""
+    X, y, lam, rng = problem.X, problem.y, problem.lam, np.random.default_rng(0)
 
-    def run(seed: int) -> float:
-        draws = np.random.default_rng(seed).integers(problem.n, size=STEPS)
+    def run() -> float:
+        draws = rng.integers(problem.n, size=STEPS)
         w, radius = np.zeros(problem.d), lam**-0.5
         start = time.perf_counter()
         for t, i in enumerate(draws, start=1):
@@ -52,7 +54,7 @@ def textbook(problem: HingeProblem) -> Callable[[int], float]:
             norm = np.linalg.norm(w)
             if norm > radius:
                 w = w * (radius / norm)
-        return time.perf_counter() - start
+        return 1e3 * (time.perf_counter() - start)
 
     return run
 
@@ -65,20 +67,14 @@ def main() -> None:
 
     X, y = load_mnist_binary()
     dense, sparse = HingeProblem(X, y, LAM), HingeProblem(sp.csr_array(X), y, LAM)
-    variants: dict[str, Callable[[int], float]] = {}
+    variants: dict[str, Callable[[], float]] = {}
     for name, jit in (("compiled", True), ("NumPy", False)):
         for form, problem in (("dense", dense), ("CSR", sparse)):
             variants[f"{name}, {form}"] = solver(problem, jit, "uniform")
             variants[f"{name}, {form}, no average"] = solver(problem, jit, None)
     variants["textbook in NumPy, dense"] = textbook(dense)
 
-    taken: dict[str, list[float]] = {name: [] for name in variants}
-    for seed in range(repeats + 1):
-        for name, run in variants.items():
-            milliseconds = 1e3 * run(seed)
-            if seed:  # the first round warms up
-                taken[name].append(milliseconds)
-
+    taken = in_turn(variants, repeats)
     load = os.getloadavg()[0]
     print(f"{platform.machine()}, {os.cpu_count()} cores, load {load:.1f}, NumPy {np.__version__}")
     print(

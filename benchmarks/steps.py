@@ -1,8 +1,7 @@
 """Cost per step against n and d, beside the memory bandwidth; peak memory; time to import.
 
-All variants of a group run in turn, over and over, so that whatever else the machine does falls on
-all of them alike; the medians count. `python -m benchmarks.steps SOLVER FOLDER` measures the peak
-memory of one fit in a process of its own.
+All variants of a group run in turn, over and over; the medians count. `python -m benchmarks.steps
+SOLVER FOLDER` measures the peak memory of one fit in a process of its own.
 """
 
 from __future__ import annotations
@@ -31,21 +30,16 @@ from pegasos_lib import HingeProblem, load_mnist_binary, pegasos, sdca
 
 from .peers import Data
 from .solvers import small_data
+from .turns import in_turn
 
 # The lambda at which every step on the RCV1-like data is a hit, whatever n: equal work.
 ALL_HITS = 1e-2
 MEMORY_LAM = 1e-4
 
 
-def in_turn(variants: dict[str, Callable[[], float]], repeats: int) -> dict[str, float]:
-    """Return the median of what each variant returns, after a first round that warms up."""
-    taken: dict[str, list[float]] = {name: [] for name in variants}
-    for count in range(repeats + 1):
-        for name, run in variants.items():
-            value = run()
-            if count:
-                taken[name].append(value)
-    return {name: median(values) for name, values in taken.items()}
+def medians(variants: dict[str, Callable[[], float]], repeats: int) -> dict[str, float]:
+    """Return the median of what each variant returns when they run in turn."""
+    return {name: median(values) for name, values in in_turn(variants, repeats).items()}
 
 
 def timed(work: Callable[[], Any]) -> float:
@@ -71,7 +65,7 @@ def sparse_steps(data: Data, sizes: list[int], steps: int, repeats: int) -> dict
             variants[f"{lam:g} {n}"] = lambda problem=problem: step_cost(problem, steps)
     product = parts[largest][0]
     variants["row of X @ w"] = lambda: timed(lambda: product @ w) / largest
-    seconds = in_turn(variants, repeats)
+    seconds = medians(variants, repeats)
     return {
         "n": sizes,
         "d": int(data.X.shape[1]),
@@ -106,7 +100,7 @@ def dense_steps(shapes: list[tuple[int, int]], steps: int, repeats: int) -> dict
         "copy": lambda: 2 * target.nbytes / timed(lambda: np.copyto(target, array[: target.size])),
     }
     with threadpool_limits(1):
-        measured = in_turn(variants, repeats)
+        measured = medians(variants, repeats)
     streams = {name: measured[name] for name in ("sum", "product", "copy")}
     best = max(streams.values())
     costs = [measured[f"{n} x {d}"] for n, d in shapes]
@@ -140,7 +134,7 @@ def epochs(data: list[Data], repeats: int) -> dict[str, Any]:
     for name, (X, y) in forms.items():
         variants[f"{name} ours"] = lambda X=X, y=y: timed(lambda: fit_ours(X, y))
         variants[f"{name} peer"] = lambda X=X, y=y: timed(lambda: fit_peer(X, y))
-    seconds = in_turn(variants, repeats)
+    seconds = medians(variants, repeats)
     return {
         name: {"Pegasos": seconds[f"{name} ours"], "SGDClassifier": seconds[f"{name} peer"]}
         for name in forms

@@ -24,7 +24,17 @@ from typing import Any
 import numpy as np
 
 from . import _rows
-from ._rows import PREFETCH, add_row, find_hits, prefetch, row_dot, row_square, squared_norm
+from ._rows import (
+    PREFETCH,
+    add_row,
+    coordinate_gap,
+    find_hits,
+    maximised,
+    prefetch,
+    row_dot,
+    row_square,
+    squared_norm,
+)
 from .problem import HingeProblem, read_only
 from .sampling import index_type
 
@@ -136,7 +146,7 @@ def take_steps(
         if averaging:
             a += s * weight
         prefetch(X, draws, j + PREFETCH)
-        count = find_hits(X, y, draws[j], s, v, hits)
+        count = find_hits(X, y, draws, j, s, v, hits)
 
         s *= decay[j]
         if not LEAST_SCALE < abs(s) < GREATEST_SCALE:
@@ -166,7 +176,7 @@ def take_steps(
 
         for h in range(count):
             i = hits[h]
-            c = eta[j] * y[i] / (s * len(draws[j]))
+            c = eta[j] * y[i] / (s * len(hits))
             square = add_row(X, i, c, v, square, projecting)
             if explaining:
                 coefficients[i] += c
@@ -207,10 +217,8 @@ def take_sweep(
         i = order[j]
         old = alpha[i]
         slack = 1.0 - y[i] * row_dot(X, i, w)
-        gaps += (1.0 - old) * slack if slack > 0.0 else -old * slack
-        # The dual is linear along a zero row, with slope 1/n.
-        new = old + scale * slack / squared_norms[i] if squared_norms[i] > 0.0 else 1.0
-        new = min(max(new, 0.0), 1.0)
+        gaps += coordinate_gap(old, slack)
+        new = maximised(old, slack, squared_norms[i], scale)
         if new != old:
             alpha[i] = new
             add_row(X, i, (new - old) * y[i] / scale, w, 0.0, False)
@@ -220,8 +228,7 @@ def take_sweep(
 def prove_gap(X: Any, y: Any, scale: float, alpha: Any, w: Any) -> float:
     """Set w (d,) to w(alpha), from alpha alone; return the sum of the n coordinate gaps there.
 
-    They are (1 - alpha_i) max(0, 1 - m_i) + alpha_i max(0, m_i - 1), and their mean is
-    P(w) - D(alpha).
+    Their mean is P(w) - D(alpha).
     """
     w[:] = 0.0
     for i in range(len(alpha)):
@@ -230,8 +237,7 @@ def prove_gap(X: Any, y: Any, scale: float, alpha: Any, w: Any) -> float:
     w /= scale
     gaps = 0.0
     for i in range(len(alpha)):
-        slack = 1.0 - y[i] * row_dot(X, i, w)
-        gaps += (1.0 - alpha[i]) * slack if slack > 0.0 else -alpha[i] * slack
+        gaps += coordinate_gap(alpha[i], 1.0 - y[i] * row_dot(X, i, w))
     return gaps
 
 
@@ -274,8 +280,8 @@ def count_hits(X: Any, y: Any, draws: Any, lam: float, v: Any, hits: Any, counts
     """
     for j in range(len(draws)):
         prefetch(X, draws, j + PREFETCH)
-        s = 1.0 / (lam * len(draws[j]) * max(j, 1))  # at t = 1, w_1 = 0 = v at any scale
-        for h in range(find_hits(X, y, draws[j], s, v, hits)):
+        s = 1.0 / (lam * len(hits) * max(j, 1))  # at t = 1, w_1 = 0 = v at any scale
+        for h in range(find_hits(X, y, draws, j, s, v, hits)):
             i = hits[h]
             counts[i] += 1
             add_row(X, i, y[i], v, 0.0, False)
@@ -301,7 +307,8 @@ def compiled(loop: Any) -> Any:
     _register_rows()
     # Numba keeps compiled code by name until the loop's own file changes. The operations are
     # compiled into it, so the time of their files becomes part of the name.
-    files = (Path(__file__).with_name(name) for name in ("_rows.py", "projections.py"))
+    names = ("_rows.py", "projections.py", "_projection_kernels.py")
+    files = (Path(__file__).with_name(name) for name in names)
     named = FunctionType(loop.__code__, loop.__globals__)
     named.__qualname__ = f"{loop.__name__}_{max(file.stat().st_mtime_ns for file in files)}"
     try:

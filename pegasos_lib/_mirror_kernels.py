@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from . import _projection_kernels
 from ._kernels import (
     GREATEST_SCALE,
     LEAST_SCALE,
@@ -29,7 +30,7 @@ from ._kernels import (
 )
 from ._rows import PREFETCH, add_row, find_hits, prefetch, row_square, squared_norm
 from .problem import FloatArray, IntArray
-from .projections import nearest_in_l1_ball, ones
+from .projections import nearest_in_l1_ball, nearest_in_weighted_l2_ball, ones
 from .run import Recorder, Run, power_of
 
 # AdaGrad's sums of squares begin at this, so that it need not divide 0 by 0.
@@ -62,7 +63,7 @@ def take_lazy_steps(
         if averaging:
             a += s * c * weight
         prefetch(X, draws, j + PREFETCH)
-        count = find_hits(X, y, draws[j], s * c, v, hits)
+        count = find_hits(X, y, draws, j, s * c, v, hits)
 
         decay = 1.0 - eta * lam * c
         s *= decay
@@ -88,7 +89,7 @@ def take_lazy_steps(
 
         for h in range(count):
             i = hits[h]
-            size = eta * y[i] / (s * len(draws[j]))
+            size = eta * y[i] / (s * len(hits))
             square = add_row(X, i, size, v, square, projecting)
             if averaging:
                 add_row(X, i, a * size, u, 0.0, False)
@@ -119,14 +120,14 @@ def take_l1_steps(
     for j in range(len(draws)):
         add_iterate(total, w, first + j, power)
         size = eta[first - 1 + j]
-        count = find_hits(X, y, draws[j], 1.0, w, hits)
+        count = find_hits(X, y, draws, j, 1.0, w, hits)
         if lazy:
             theta -= (1.0 - decay[first - 1 + j]) * w
         else:
             np.multiply(w, decay[first - 1 + j], theta)
         for h in range(count):
             i = hits[h]
-            add_row(X, i, size * y[i] / len(draws[j]), theta, 0.0, False)
+            add_row(X, i, size * y[i] / len(hits), theta, 0.0, False)
         tau[0] = nearest_in_l1_ball(theta, None, radius, tau[0], w)
 
 
@@ -144,17 +145,17 @@ def take_exponentiated_steps(
     """
     for j in range(len(draws)):
         add_iterate(total, w, first + j, power)
-        count = find_hits(X, y, draws[j], 1.0, w, hits)
+        count = find_hits(X, y, draws, j, 1.0, w, hits)
         theta -= (size * lam) * w
         for h in range(count):
             i = hits[h]
-            add_row(X, i, size * y[i] / len(draws[j]), theta, 0.0, False)
+            add_row(X, i, size * y[i] / len(hits), theta, 0.0, False)
         signed_softmax(theta, radius, w)
 
 
 def take_adaptive_steps(
     X: Any, y: Any, draws: Any, first: int, power: int, hits: Any,
-    eta: float, lam: float, radius: float, tau: Any, squares: Any,
+    eta: float, lam: float, radius: float, on_l1: bool, tau: Any, squares: Any,
     root: Any, g: Any, w: Any, total: Any,
 ) -> None:  # fmt: skip
     """Take steps of AdaGrad; each costs O(d), as lam w is part of every squared subgradient.
@@ -162,23 +163,25 @@ def take_adaptive_steps(
     Parameters
     ----------
     eta, lam : step size and lambda
-    radius : of the l1 ball; infinity for none
-    tau : (1,) threshold of the last projection; changed in place
+    radius, on_l1 : of the ball, and whether it is that of the l1 norm; infinity for none
+    tau : (1,) threshold or multiplier of the last projection; changed in place
     squares : (d,) sums of squares, from `LEAST_SQUARE` on; changed in place
     root, g, w, total : (d,) changed in place
     """
     for j in range(len(draws)):
         add_iterate(total, w, first + j, power)
-        count = find_hits(X, y, draws[j], 1.0, w, hits)
+        count = find_hits(X, y, draws, j, 1.0, w, hits)
         np.multiply(w, lam, g)
         for h in range(count):
             i = hits[h]
-            add_row(X, i, -y[i] / len(draws[j]), g, 0.0, False)
+            add_row(X, i, -y[i] / len(hits), g, 0.0, False)
         squares += g * g
         np.sqrt(squares, root)
         w -= eta * (g / root)
-        if radius < np.inf:
+        if on_l1:
             tau[0] = nearest_in_l1_ball(w, root, radius, tau[0], w)
+        elif radius < np.inf:
+            tau[0] = nearest_in_weighted_l2_ball(w, root, radius, tau[0], w)
 
 
 def add_iterate(total: Any, w: Any, t: int, power: int) -> None:
@@ -199,15 +202,11 @@ def signed_softmax(theta: Any, radius: float, w: Any) -> None:
         greater -= lesser
         np.multiply(greater, radius / mass, out=w)
         return
-    # Divided by the largest of all exponentials, so that nothing overflows. The product of a pair
-    # is then the same for all j, which saves the second exponential.
+    # Divided by the largest of all exponentials, so that nothing overflows. The lesser of a pair is
+    # at most 1, which is nothing beside a mass of 1e300.
     size = np.abs(theta)
-    largest = float(size.max())
-    greater, product = np.exp(size - largest), math.exp(-2.0 * largest)
-    # Where the product underflows the lesser is under 1e-160, and the greater may be 0.
-    lesser = product / greater if product > 0.0 else np.zeros_like(size)
-    mass = float(greater.sum() + lesser.sum())
-    w[:] = np.copysign((greater - lesser) * (radius / mass), theta)
+    greater = np.exp(size - size.max())
+    w[:] = np.copysign(greater * (radius / float(greater.sum())), theta)
 
 
 def run_loop(
@@ -289,45 +288,6 @@ def _register() -> None:
         for j in range(len(theta)):
             w[j] = math.copysign(w[j] * (radius / mass), theta[j])
 
-    def nearest(w: Any, weights: Any, radius: float, tau: float, out: Any) -> float:
-        total = 0.0
-        for j in range(len(w)):
-            total += abs(w[j])
-        if total <= radius:
-            out[:] = w
-            return tau
-        if not total < np.inf:
-            out[:] = np.nan
-            return tau
-        last, before = -np.inf, -1
-        while True:
-            size, slope, count = 0.0, 0.0, 0
-            for j in range(len(w)):
-                weight = 1.0 if weights is None else weights[j]
-                if abs(w[j]) * weight > tau:
-                    size += abs(w[j])
-                    slope += 1.0 / weight
-                    count += 1
-            if before < 0 and count == 0 and tau > 0.0:
-                tau = 0.0
-                continue
-            if before >= 0 and (count == 0 or count == before or tau <= last):
-                break
-            if before >= 0:
-                last = tau
-            before, tau = count, (size - radius) / slope
-        total = 0.0
-        for j in range(len(w)):
-            inverse = 1.0 if weights is None else 1.0 / weights[j]
-            left = max(abs(w[j]) - tau * inverse, 0.0)
-            total += left
-            out[j] = math.copysign(left, w[j])
-        if total > radius:
-            out *= radius / total
-        return tau
-
     overload(add_iterate, strict=False)(lambda total, w, t, power: add_iterate)
     overload(signed_softmax, jit_options=loose, strict=False)(lambda theta, radius, w: softmax)
-    overload(nearest_in_l1_ball, jit_options=loose, strict=False)(
-        lambda w, weights, radius, tau, out: nearest
-    )
+    _projection_kernels.register()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._kernels import add_rows, chosen, jit_enabled, rows_of
-from ._rows import PREFETCH, add_row, prefetch, row_dot
+from ._rows import PREFETCH, add_row, coordinate_gap, maximised, prefetch, row_dot
 from .problem import FloatArray, HingeProblem, IntArray
 from .sampling import index_type
 
@@ -175,9 +175,8 @@ def take_sweeps(
             i = order[j]
             old = alpha[i]
             slack = 1.0 - y[i] * row_dot(X, i, w)
-            gaps += (1.0 - old) * slack if slack > 0.0 else -old * slack
-            new = old + scale * slack / squared_norms[i] if squared_norms[i] > 0.0 else 1.0
-            new = min(max(new, 0.0), 1.0)
+            gaps += coordinate_gap(old, slack)
+            new = maximised(old, slack, squared_norms[i], scale)
             steps[row, j] = new - old
             if new != old:
                 alpha[i] = new
@@ -222,9 +221,8 @@ def take_watchful_sweep(
         read += 1
         old, norm = alpha[i], math.sqrt(squared_norms[i])
         slack = 1.0 - y[i] * row_dot(X, i, w)
-        gaps += (1.0 - old) * slack if slack > 0.0 else -old * slack
-        new = old + scale * slack / squared_norms[i] if norm > 0.0 else 1.0
-        new = min(max(new, 0.0), 1.0)
+        gaps += coordinate_gap(old, slack)
+        new = maximised(old, slack, squared_norms[i], scale)
         if new == old and (new == 0.0 or new == 1.0):
             until = path + abs(slack) / norm if norm > 0.0 else np.inf
             # Not above the true length in 32 bits either, nor infinite there.

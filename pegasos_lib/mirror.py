@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -72,8 +71,7 @@ def mirror_descent(
     recorder, used = prepare(
         problem, n_iter, rng, batch_size, replace, sampling, average, record, draws
     )
-    n_iter, on_l1 = len(used), isinstance(project, L1Ball)
-    z = project.radius if isinstance(project, L1Ball) else check_radius(project, problem.lam)
+    n_iter, (z, on_l1) = len(used), _ball(project, problem.lam)
     if math.isinf(z):
         # z/(2 R), written so that it has a value where R = 0.
         default = 0.5 / (math.sqrt(problem.lam) * max(problem.R, math.sqrt(problem.lam)))
@@ -158,7 +156,7 @@ def adagrad(
     problem: HingeProblem,
     *,
     n_iter: int,
-    project: Literal[False] | L1Ball = False,
+    project: bool | float | L1Ball = False,
     eta: float | None = None,
     rng: Seed = 0,
     batch_size: int = 1,
@@ -179,10 +177,11 @@ def adagrad(
     problem : HingeProblem
     n_iter : int
         Number T of steps, at least 0.
-    project : False or L1Ball
-        False leaves the iterates free; `L1Ball(z)` keeps them in ||w||_1 <= z.
+    project : bool, float or L1Ball
+        False leaves the iterates free, True keeps them in the l2 ball of radius z = 1/sqrt(lam),
+        which holds w*, a number z in the l2 ball and `L1Ball(z)` in the l1 ball of that radius.
     eta : float, optional
-        Step size. By default D/sqrt(2) with D = 2 z, the ball's diameter in the largest
+        Step size. By default D/sqrt(2) with D = 2 z, the diameter of either ball in the largest
         coordinate, for which the regret against every point of the ball is at most
         sqrt(2) D sum_j sqrt(S_j). The theory gives none for free iterates; 1/R is then of the
         size of w that gives the longest example the margin 1.
@@ -206,18 +205,19 @@ def adagrad(
     recorder, used = prepare(
         problem, n_iter, rng, batch_size, replace, sampling, average, record, draws
     )
-    if isinstance(project, L1Ball):
-        default, radius = math.sqrt(2.0) * project.radius, project.radius
-    elif isinstance(project, (bool, np.bool_)) and not project:
-        default, radius = 1.0 / (problem.R or 1.0), math.inf
-    else:
-        raise ValueError(
-            f"project must be False or an L1Ball, the sets AdaGrad projects on; got {project!r}"
-        )
+    z, on_l1 = _ball(project, problem.lam)
+    default = 1.0 / (problem.R or 1.0) if math.isinf(z) else math.sqrt(2.0) * z
     tau, (root, g, w, total) = np.zeros(1), np.zeros((4, problem.d))
     squares = np.full(problem.d, LEAST_SQUARE)
-    arguments = (_step(eta, default), problem.lam, radius, tau, squares, root, g, w, total)
+    arguments = (_step(eta, default), problem.lam, z, on_l1, tau, squares, root, g, w, total)
     return run_loop(recorder, used, take_adaptive_steps, arguments, lambda: (w, total))
+
+
+def _ball(project: bool | float | L1Ball, lam: float) -> tuple[float, bool]:
+    """Return the radius of the ball that `project` names, and whether it is that of the l1 norm."""
+    if isinstance(project, L1Ball):
+        return project.radius, True
+    return check_radius(project, lam), False
 
 
 def _step(eta: float | None, default: float) -> float:

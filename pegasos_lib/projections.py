@@ -1,4 +1,4 @@
-"""Euclidean projections onto the sets that the solvers keep their iterates in."""
+"""Projections, plain or weighted, onto the sets that the solvers keep their iterates in."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from .problem import FloatArray, read_only
 
 # A smaller share of the largest weight counts as 0: sums of its inverse might overflow.
 _LEAST_WEIGHT = 1e-200
-# Rounding of the l1 norm of a projection, as a share of the norm of the point.
-_ROUNDING = 1e-15
+# A ball that is smaller than this share of the point is projected on as if it were as large.
+_FARTHEST = 1e-50
+# Rounding of the norm of a projection, as a share of the larger norm that is known.
+ROUNDING = 1e-15
 
 
 @dataclass(frozen=True)
@@ -36,22 +38,35 @@ class L1Ball:
         object.__setattr__(self, "radius", check_positive(self.radius, "radius"))
 
 
-def project_l2_ball(w: ArrayLike, radius: float) -> FloatArray:
-    """Return the point nearest to w (d,) with ||w||_2 <= radius; 0 stays 0.
+def project_l2_ball(w: ArrayLike, radius: float, weights: ArrayLike | None = None) -> FloatArray:
+    """Return the point u nearest to w (d,) with ||u||_2 <= radius; a point inside stays.
+
+    Parameters
+    ----------
+    w, radius, weights
+        As for `project_l1_ball`.
 
     Raises
     ------
     ValueError
-        If w is not a finite vector, or radius is not finite and above 0.
+        As for `project_l1_ball`.
     """
     w, radius = _check(w), check_positive(radius, "radius")
+    if weights is not None:
+        weights = _check_weights(weights, w)
     # Scaled by the largest entry, so that squares neither overflow nor vanish.
     largest = float(np.abs(w).max(initial=0.0))
     if largest == 0.0:
         return w.copy()
     unit = w / largest
     norm = math.sqrt(float(unit @ unit))
-    return w.copy() if largest * norm <= radius else unit * (radius / norm)
+    if largest * norm <= radius:
+        return w.copy()
+    if weights is None:
+        return unit * (radius / norm)
+    # Where squares might overflow, all points of the ball are as near, up to rounding.
+    reduced = max(radius / largest, _FARTHEST)
+    return _pull(unit, reduced, weights) * (radius / reduced)
 
 
 def project_simplex(v: ArrayLike, total: float = 1.0) -> FloatArray:
@@ -118,6 +133,43 @@ def nearest_in_l2_ball(w: FloatArray, radius: float) -> float:
     return factor
 
 
+def nearest_in_weighted_l2_ball(
+    w: FloatArray, weights: FloatArray, radius: float, mu: float, out: FloatArray
+) -> float:
+    """Put `project_l2_ball` of w into out (which may be w), given the multiplier of the last time.
+
+    For the loop of a solver: quick, and unchecked; the weights (d,) must be above 0. The nearest
+    point is u_j = s_j w_j/(s_j + mu) with the multiplier mu, which is returned, such that ||u|| is
+    the radius. 1/||u|| rises with mu, and is concave, so that Newton's method for its crossing of
+    1/radius rises to the solution after at most one step down (Conn, Gould and Toint, "Trust
+    region methods", SIAM 2000, section 7.3). A point inside stays to the last bit, and one that is
+    not finite gives NaN in every coordinate.
+    """
+    norm, rising = math.sqrt(w.dot(w)), False
+    if norm <= radius:
+        out[:] = w
+        return mu
+    if not norm < math.inf:
+        out[:] = math.nan
+        return mu
+    pulled = weights * w / radius
+    while True:
+        inverse = 1.0 / (weights + mu)
+        u = pulled * inverse
+        square, bend = float(u.dot(u)), float(u.dot(u * inverse))
+        norm = math.sqrt(square)
+        # After a step up mu is at most the solution, until rounding says otherwise.
+        if abs(norm - 1.0) <= ROUNDING or (rising and norm < 1.0):
+            break
+        # Where a start is so large that nothing is left of u, the next is 0.
+        following = max(0.0, mu + (norm - 1.0) * square / bend) if bend > 0.0 else 0.0
+        if following == mu:
+            break
+        mu, rising = following, norm > 1.0
+    np.multiply(u, radius / max(1.0, norm), out=out)
+    return mu
+
+
 def nearest_in_l1_ball(
     w: FloatArray, weights: FloatArray | None, radius: float, tau: float, out: FloatArray
 ) -> float:
@@ -149,7 +201,7 @@ def nearest_in_l1_ball(
         np.maximum(shrunk, 0.0, out=shrunk)
         left = float(shrunk.dot(one))
         # After a step tau is at most the solution, until rounding says otherwise.
-        if not abs(left - radius) > _ROUNDING * total or (stepped and left < radius):
+        if not abs(left - radius) > ROUNDING * total or (stepped and left < radius):
             break
         if left == 0.0:  # too large a start
             tau = 0.0
@@ -211,6 +263,22 @@ def _shrink(size: FloatArray, radius: float, weights: FloatArray) -> FloatArray:
     left[active] = np.maximum(size[seen][active] - taus[last] * inverse[active], 0.0)
     nearest[seen] = left
     return _inside(nearest, radius, float(nearest.sum()))
+
+
+def _pull(unit: FloatArray, radius: float, weights: FloatArray) -> FloatArray:
+    """Return the nearest point to a unit, which lies outside, in the l2 ball."""
+    shares = weights / (weights.max() or 1.0)
+    seen = shares >= _LEAST_WEIGHT
+    nearest = unit.copy()
+    room = radius * radius - float(unit[seen] @ unit[seen])
+    if room > 0.0:
+        nearest[~seen] = project_l2_ball(unit[~seen], math.sqrt(room))
+        return nearest
+    nearest[~seen] = 0.0
+    inside = np.empty(np.count_nonzero(seen))
+    nearest_in_weighted_l2_ball(unit[seen], shares[seen], radius, 0.0, inside)
+    nearest[seen] = inside
+    return nearest
 
 
 def _inside(size: FloatArray, radius: float, total: float) -> FloatArray:

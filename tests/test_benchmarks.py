@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from benchmarks import peers, report, solvers
+from benchmarks.turns import in_turn
 from pegasos_lib import make_blobs_2d
 
 from . import reference
@@ -65,6 +66,13 @@ def test_one_of_sgd_classifiers_step_sizes_is_1_over_lam_t():
 def test_the_lower_bound_is_below_the_optimum_and_close(data, race):
     least = reference.optimum(data.X.toarray(), data.y, race.lam)[1]
     assert -1e-9 <= least - race.lower_bound <= 6e-8
+
+
+def test_variants_take_turns_and_the_first_round_does_not_count():
+    calls = []
+    variants = {name: lambda name=name: calls.append(name) or len(calls) for name in "ab"}
+    assert in_turn(variants, 2) == {"a": [3, 5], "b": [4, 6]}
+    assert calls == list("ababab")
 
 
 def test_time_to_eps_is_the_least_median_of_the_runs_that_reached_it():

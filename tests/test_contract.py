@@ -636,9 +636,10 @@ REFUSED = [
     ],
     *[
         (n, "project", [0, -1.0, np.nan, np.inf, "l2", "1", None, [1.0, 2.0]])
-        for n in ("pegasos", "sgd", "subgradient_descent", "mirror_descent", "outlier_pegasos")
+        for n in (
+            "pegasos", "sgd", "subgradient_descent", "mirror_descent", "adagrad", "outlier_pegasos"
+        )
     ],
-    ("adagrad", "project", [True, 1.0, None, "l1"]),
     ("outlier_pegasos", "project", [L1Ball(1.0)]),
     ("exponentiated_gradient", "radius", [*NOT_POSITIVE, None, True]),
     *[(n, "eta", NOT_POSITIVE) for n in ("mirror_descent", "exponentiated_gradient", "adagrad")],

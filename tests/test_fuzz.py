@@ -468,8 +468,7 @@ def check_mirror(rng):
             project = lib.L1Ball(radius)
             run = lib.exponentiated_gradient(c.p, radius=radius, eta=eta, **options)
         else:
-            project = lib.L1Ball(power(rng, -3, 3)) if rng.random() < 0.5 else False
-            radius = project.radius if project else math.inf
+            project, radius = draw_ball(rng, c, "l1")
             run = lib.adagrad(c.p, project=project, eta=eta, **options)
     R = longest(c)
     if eta is None:
@@ -521,7 +520,7 @@ def default_step(c, name, project, radius, T):
         G = c.lam * radius + np.abs(c.X).max()
         return math.sqrt(2.0 * math.log(2 * c.d) / T) / (radius * G)
     if name == "adagrad":
-        return math.sqrt(2.0) * radius if project else 1.0 / R
+        return 1.0 / R if math.isinf(radius) else math.sqrt(2.0) * radius
     if math.isinf(radius):
         return min(c.lam**-0.5, R / c.lam) / (2.0 * R * math.sqrt(T))
     return radius / ((c.lam * radius + R) * math.sqrt(T))

@@ -107,7 +107,7 @@ def test_each_size_has_draws_of_its_own_and_the_points_bound_it():
         ({"batch_size": 0}, "batch_size must lie between 1 and 60; got 0"),
         ({"X": [[1, 2]]}, "X and y must be given together"),
         ({"X": [[1, 2]], "y": [1, 1]}, "X has 1 points, y has 2 labels"),
-        ({"X": np.zeros((61, 2)), "y": np.ones(61)}, "at most 60 points; got 61"),
+        ({"X": np.zeros((61, 2)), "y": np.ones(61)}, "1 to 60 points of the plane"),
         ({"X": [[1, 2]], "y": [0]}, "labels -1 and \\+1"),
         ({"seed": -1}, "seed"),
     ],

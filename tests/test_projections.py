@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from pegasos_lib import project_l1_ball, project_l2_ball, project_simplex
-from pegasos_lib.projections import L1Ball, l1_projection, nearest_in_l1_ball, nearest_in_l2_ball
+from pegasos_lib._projection_kernels import register
+from pegasos_lib.projections import (
+    L1Ball,
+    l1_projection,
+    nearest_in_l1_ball,
+    nearest_in_l2_ball,
+    nearest_in_weighted_l2_ball,
+)
 
 vectors = arrays(np.float64, st.integers(1, 6), elements=st.floats(-100, 100))
 radii = st.floats(1e-3, 1e3)
@@ -134,6 +141,18 @@ def onto_l1_ball_by_bisection(w, radius, weights=None):
     return np.sign(w) * np.maximum(np.abs(w) - high / s, 0.0)
 
 
+def onto_l2_ball_by_bisection(w, radius, weights):
+    """Return s_j w_j/(s_j + mu) with the mu that brings the l2 norm to radius, found by its log."""
+    if np.linalg.norm(w) <= radius:
+        return w
+    low, high = np.log([weights.min(), weights.max()]) + np.array([-50.0, 50.0])
+    for _ in range(200):
+        middle = (low + high) / 2
+        too_long = np.linalg.norm(w * weights / (weights + np.exp(middle))) > radius
+        low, high = (middle, high) if too_long else (low, middle)
+    return w * weights / (weights + np.exp(high))
+
+
 def nearest_by_qp(w, radius, s):
     """Return the weighted projection by an interior-point method, with u = p - q and p, q >= 0."""
     d = len(w)
@@ -173,28 +192,65 @@ def test_the_weighted_projection_is_the_quadratic_programs():
 
 
 @given(weighted, radii)
-def test_equal_weights_are_none(point, radius):
+def test_the_weighted_l2_projection_meets_the_kkt_conditions(point, radius):
     w, s = point
-    plain = project_l1_ball(w, radius)
-    assert project_l1_ball(w, radius, np.full(len(w), s[0])) == pytest.approx(plain, abs=1e-11)
+    u = project_l2_ball(w, radius, s)
+    if np.linalg.norm(w) <= radius:
+        assert u.tolist() == w.tolist()
+        return
+    assert np.linalg.norm(u) == pytest.approx(radius, rel=1e-14)
+    # s_j (w_j - u_j) is mu u_j with one mu >= 0: one that the largest of all u_j tells best.
+    largest = np.abs(u).argmax()
+    mu = s[largest] * (w[largest] - u[largest]) / u[largest]
+    assert mu >= 0.0
+    assert u == pytest.approx(s * w / (s + mu), abs=1e-10 * radius)
+    assert (u * w >= 0.0).all()
 
 
-@given(weighted, radii, st.sampled_from([1e-150, 1e150]))
-def test_the_scale_of_the_weights_is_of_no_account(point, radius, scale):
+def test_the_weighted_l2_projection_is_the_cone_programs():
+    rng = np.random.default_rng(7)
+    options = {"show_progress": False, "abstol": 1e-10, "reltol": 1e-10, "feastol": 1e-10}
+    for _ in range(40):
+        d = int(rng.integers(1, 9))
+        w, s = 3 * rng.standard_normal(d), rng.uniform(0.1, 4.0, d)
+        radius = rng.uniform(0.1, 1.2) * np.linalg.norm(w)
+        G, h = np.vstack([np.zeros(d), -np.eye(d)]), np.append(radius, np.zeros(d))
+        solution = cvxopt.solvers.coneqp(
+            *map(cvxopt.matrix, (np.diag(s), -s * w, G, h)),
+            dims={"l": 0, "q": [d + 1], "s": []}, options=options,
+        )  # fmt: skip
+        u = project_l2_ball(w, radius, s)
+        assert u == pytest.approx(np.array(solution["x"]).ravel(), abs=1e-4), (w, s, radius)
+
+
+BALLS = pytest.mark.parametrize("project", [project_l1_ball, project_l2_ball])
+
+
+@BALLS
+@given(point=weighted, radius=radii)
+def test_equal_weights_are_none(project, point, radius):
     w, s = point
-    assert project_l1_ball(w, radius, s * scale) == pytest.approx(
-        project_l1_ball(w, radius, s), abs=1e-10
-    )
+    plain = project(w, radius)
+    assert project(w, radius, np.full(len(w), s[0])) == pytest.approx(plain, abs=1e-11)
 
 
-@given(weighted, radii, st.integers(0, 2**8 - 1))
-def test_weights_of_0_are_the_limit_of_small_weights(point, radius, mask):
+@BALLS
+@given(point=weighted, radius=radii, scale=st.sampled_from([1e-150, 1e150]))
+def test_the_scale_of_the_weights_is_of_no_account(project, point, radius, scale):
+    w, s = point
+    assert project(w, radius, s * scale) == pytest.approx(project(w, radius, s), abs=1e-10)
+
+
+@BALLS
+@given(point=weighted, radius=radii, mask=st.integers(0, 2**8 - 1))
+def test_weights_of_0_are_the_limit_of_small_weights(project, point, radius, mask):
     w, s = point
     off = np.array([mask >> j & 1 for j in range(len(w))], bool)
     zero, small = np.where(off, 0.0, s), np.where(off, 1e-100, s)
-    u = project_l1_ball(w, radius, zero)
-    assert np.abs(u).sum() <= radius * (1 + 1e-12)
-    assert u == pytest.approx(project_l1_ball(w, radius, small), abs=1e-9)
+    u, on_l1 = project(w, radius, zero), project is project_l1_ball
+    assert np.linalg.norm(u, 1 if on_l1 else 2) <= radius * (1 + 1e-12)
+    # A coordinate of 1e-7 of the radius changes an l2 norm by rounding alone.
+    assert u == pytest.approx(project(w, radius, small), abs=1e-9 if on_l1 else 1e-5)
 
 
 def test_known_weighted_projections():
@@ -205,6 +261,12 @@ def test_known_weighted_projections():
     assert project_l1_ball([3.0, -2.0], 4.0, [1.0, 0.0]).tolist() == [3.0, -1.0]
     assert project_l1_ball([3.0, -2.0], 2.0, [1.0, 0.0]).tolist() == [2.0, 0.0]
     assert project_l1_ball([3.0, -2.0], 3.0, [0.0, 0.0]).tolist() == [2.0, -1.0]
+    # 4 w_1/(4 + mu) and w_2/(1 + mu) are 2/3 and 1/2 of w at mu = 2 and at mu = 1.
+    assert project_l2_ball([3.0, 9.0], 13**0.5, [4.0, 1.0]) == pytest.approx([2.0, 3.0])
+    assert project_l2_ball([5.0, -2.0], 17**0.5, [4.0, 1.0]) == pytest.approx([4.0, -1.0])
+    assert project_l2_ball([3.0, -9.0], 5.0, [1.0, 0.0]) == pytest.approx([3.0, -4.0])
+    assert project_l2_ball([3.0, -9.0], 2.0, [1.0, 0.0]).tolist() == [2.0, 0.0]
+    assert project_l2_ball([3.0, -4.0], 2.5, [0.0, 0.0]) == pytest.approx([1.5, -2.0])
 
 
 def loops_l1_projection(radius):
@@ -233,6 +295,55 @@ def test_the_loops_projection_is_the_sorted_one_whatever_came_before(points, rad
         assert np.abs(u).sum() <= radius * (1 + 1e-12)
 
 
+@pytest.fixture(scope="module", params=["plain", "compiled"])
+def loops_l2(request):
+    """Return the weighted l2 projection of a solver's loop, in NumPy or compiled."""
+    if request.param == "plain":
+        return nearest_in_weighted_l2_ball
+    numba = pytest.importorskip("numba")
+    register()
+    return numba.njit(lambda *arguments: nearest_in_weighted_l2_ball(*arguments))
+
+
+@given(points=st.lists(weighted, min_size=1, max_size=5), radius=radii, mu=st.floats(0.0, 1e6))
+def test_the_loops_weighted_l2_projection_is_the_bisections_from_any_start(
+    loops_l2, points, radius, mu
+):
+    d = min(len(w) for w, _ in points)
+    for w, s in points:
+        w, s = w[:d], s[:d]
+        u = w.copy()
+        mu = loops_l2(u, s, radius, mu, u)
+        assert np.linalg.norm(u) <= radius * (1 + 1e-12)
+        assert mu >= 0.0
+        if np.linalg.norm(w) <= radius * (1 + 1e-12):
+            assert u == pytest.approx(w, rel=1e-11)
+            continue
+        assert np.linalg.norm(u) == pytest.approx(radius, rel=1e-14)
+        assert u == pytest.approx(s * w / (s + mu), abs=1e-12 * radius)
+        assert u == pytest.approx(onto_l2_ball_by_bisection(w, radius, s), abs=1e-6)
+        assert u == pytest.approx(project_l2_ball(w, radius, s), abs=1e-6)
+
+
+def test_the_loops_weighted_l2_projection_shows_a_run_that_diverged(loops_l2):
+    for bad in ([np.nan, 1.0], [np.inf, 1.0], [-np.inf, np.inf]):
+        u = np.array(bad)
+        loops_l2(u, np.array([1.0, 2.0]), 1.0, 0.5, u)
+        assert np.isnan(u).all()
+
+
+def test_weights_of_all_sizes_and_a_far_start_need_few_steps_to_the_weighted_l2_projection(
+    loops_l2,
+):
+    rng, u = np.random.default_rng(9), np.empty(6)
+    for start in (0.0, 1e-100, 1.0, 1e200, 1e300):
+        for _ in range(50):
+            w, s = rng.standard_normal(6), 10.0 ** rng.uniform(-150, 0, 6)
+            radius = np.linalg.norm(w) * rng.uniform(0.05, 0.95)
+            loops_l2(w, s, radius, start, u)
+            assert u == pytest.approx(onto_l2_ball_by_bisection(w, radius, s), abs=1e-9)
+
+
 @pytest.mark.parametrize("weights", [None, np.array([1.0, 0.5, 2.0, 4.0])])
 def test_the_loops_projection_follows_the_smallest_moves(weights):
     # The threshold of the last point is nearly right, but what remains must not add up.
@@ -259,6 +370,9 @@ def test_a_point_of_another_scale_than_the_ball_is_projected_into_it(size, weigh
         assert np.isfinite(u).all()
         assert np.abs(u).sum() <= 1.0 + 1e-12
         assert (u * w >= 0.0).all()
+    u = project_l2_ball(w, 1.0, weights)
+    assert np.linalg.norm(u) == pytest.approx(min(1.0, np.linalg.norm(w)), rel=1e-14)
+    assert (u * w >= 0.0).all()
 
 
 @pytest.mark.parametrize("bad", [[np.nan, 1.0], [np.inf, 1.0], [-np.inf, np.inf], [0.0, np.nan]])
@@ -300,8 +414,10 @@ def test_a_start_far_beyond_the_threshold_is_no_harm():
 @pytest.mark.parametrize("weights", [[1.0], [1.0, -1.0], [np.nan, 1.0], [np.inf, 1.0], 2.0])
 def test_bad_weights_are_refused(weights):
     message = "weights must be finite numbers >= 0 of shape (2,); got"
-    with pytest.raises(ValueError, match=re.escape(message)):
-        project_l1_ball([0.1, 0.2], 1.0, weights)
+    for project in (project_l1_ball, project_l2_ball):
+        for point in ([0.1, 0.2], [0.0, 0.0]):
+            with pytest.raises(ValueError, match=re.escape(message)):
+                project(point, 1.0, weights)
 
 
 @pytest.mark.parametrize("radius", [0, -1.0, np.inf, np.nan, True])

@@ -194,7 +194,7 @@ def test_another_pool_forgets_the_picks():
         ({"picks": [0.5]}, "picks"),
         ({"X": [[1, 2]]}, "X and y must be given together"),
         ({"X": [[1, 2]], "y": [1, 1]}, "X has 1 points, y has 2 labels"),
-        ({"X": np.zeros((41, 2)), "y": np.ones(41)}, "at most 40 points; got 41"),
+        ({"X": np.zeros((41, 2)), "y": np.ones(41)}, "1 to 40 points of the plane"),
         ({"X": [[1, 2]], "y": [0]}, "labels -1 and \\+1"),
         ({"seed": -1}, "seed"),
     ],

@@ -161,6 +161,9 @@ SOLVERS = {
     "adagrad, l1 ball, permutation": lambda p, **options: adagrad(
         p, project=L1Ball(2.0), sampling="permutation", **options
     ),
+    "adagrad, l2 ball, suffix": lambda p, **options: adagrad(
+        p, project=2.0, average="suffix", **options
+    ),
     "subgradient descent": lambda p, rng=0, **options: subgradient_descent(p, **options),
     "sdca": lambda p, n_iter, **options: sdca(p, n_epochs=n_iter, gap=1e-11, **options),
 }

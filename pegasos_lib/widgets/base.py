@@ -14,8 +14,6 @@ import numpy as np
 import traitlets
 from numpy.typing import ArrayLike
 
-POINTS_LIMIT = 200
-
 
 @cache
 def static_text(name: str) -> str:
@@ -73,18 +71,54 @@ class Figure(anywidget.AnyWidget):
         return {**data, "text/plain": repr(self), "text/html": self.to_html()}, metadata
 
 
-def check_points(value: ArrayLike) -> list[list[float]]:
+class PointsFigure(Figure):
+    """A figure of labelled points in the plane, X (n, 2) and y (n,).
+
+    A subclass gives `first_points`, the X and y that it begins with, and may lower `most_points`.
+    """
+
+    first_points: ClassVar[tuple[ArrayLike, ArrayLike]]
+    most_points: ClassVar[int] = 200
+
+    X = traitlets.Any().tag(sync=True)
+    y = traitlets.Any().tag(sync=True)
+
+    def __init__(self, X: ArrayLike | None = None, y: ArrayLike | None = None, **traits: Any):
+        if (X is None) != (y is None):
+            raise traitlets.TraitError("X and y must be given together")
+        if X is None or y is None:
+            X, y = self.first_points
+        points, labels = check_points(X, self.most_points), check_labels(y)
+        if len(points) != len(labels):
+            raise traitlets.TraitError(f"X has {len(points)} points, y has {len(labels)} labels")
+        super().__init__(X=points, y=labels, **traits)
+
+    @traitlets.validate("X")
+    def _check_X(self, proposal: Any) -> list[list[float]]:
+        return check_points(proposal["value"], self.most_points)
+
+    @traitlets.validate("y")
+    def _check_y(self, proposal: Any) -> list[int]:
+        return check_labels(proposal["value"])
+
+    def set_points(self, X: ArrayLike, y: ArrayLike) -> None:
+        """Give the figure other points, both traits at once."""
+        with self.hold_sync():
+            self.X, self.y = X, y
+
+
+def check_points(value: ArrayLike, most: int) -> list[list[float]]:
     """Return points of the plane as a list of pairs.
 
     Raises
     ------
     traitlets.TraitError
-        If they are not between 1 and 200 rows of two finite numbers.
+        If they are not between 1 and `most` rows of two finite numbers.
     """
     X = np.asarray(value, dtype=float)
-    if X.ndim != 2 or X.shape[1] != 2 or not 1 <= len(X) <= POINTS_LIMIT:
+    if X.ndim != 2 or X.shape[1] != 2 or not 1 <= len(X) <= most:
         raise traitlets.TraitError(
-            f"X must hold 1 to {POINTS_LIMIT} points of the plane, shape (n, 2); got {X.shape}"
+            f"X must hold 1 to {most} points of the plane, shape (n, 2); got {X.shape}"
         )
     if not np.isfinite(X).all():
         raise traitlets.TraitError("X must hold finite numbers")

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ..dual import sdca
 from ..problem import HingeProblem
 from ..run import DualRun
-from .base import Figure, check_interval, check_labels, check_points, script
+from .base import PointsFigure, check_interval, script
 
 LAM = (1e-5, 10.0)
 REACH = 100.0
@@ -23,7 +23,7 @@ _X = [(2, -0.5), (1.5, 0.5), (1.2, 2), (2.5, 1.5), (-1.5, -1), (-1, -2), (-2, 1)
 _Y = [1, 1, 1, 1, -1, -1, -1, -1]
 
 
-class MarginExplorer(Figure):
+class MarginExplorer(PointsFigure):
     """Move points, w and lambda, and see margins, hinge losses and both terms of the objective.
 
     Every argument is a trait: what the reader sets in the figure is read here, and what is set
@@ -71,10 +71,9 @@ class MarginExplorer(Figure):
         "extent",
         "reveal",
     )
+    first_points = (_X, _Y)
     _esm = script("margin")
 
-    X = traitlets.Any().tag(sync=True)
-    y = traitlets.Any().tag(sync=True)
     lam = traitlets.Float(0.1).tag(sync=True)
     w = traitlets.Any().tag(sync=True)
     constant = traitlets.Bool(False).tag(sync=True)
@@ -90,21 +89,7 @@ class MarginExplorer(Figure):
         w: ArrayLike = (0.3, 0.7),
         **traits: Any,
     ):
-        if (X is None) != (y is None):
-            raise traitlets.TraitError("X and y must be given together")
-        points, labels = (_X, _Y) if X is None or y is None else (X, y)
-        points, labels = check_points(points), check_labels(labels)
-        if len(points) != len(labels):
-            raise traitlets.TraitError(f"X has {len(points)} points, y has {len(labels)} labels")
-        super().__init__(X=points, y=labels, w=w, **traits)
-
-    @traitlets.validate("X")
-    def _check_X(self, proposal: Any) -> list[list[float]]:
-        return check_points(proposal["value"])
-
-    @traitlets.validate("y")
-    def _check_y(self, proposal: Any) -> list[int]:
-        return check_labels(proposal["value"])
+        super().__init__(X, y, w=w, **traits)
 
     @traitlets.validate("lam")
     def _check_lam(self, proposal: Any) -> float:
@@ -127,11 +112,6 @@ class MarginExplorer(Figure):
 
     def _fitted(self, w: list[float]) -> list[float]:
         return [*w, 0.0][:3] if self.constant else w[:2]
-
-    def set_points(self, X: ArrayLike, y: ArrayLike) -> None:
-        """Give the figure other points, both traits at once."""
-        with self.hold_sync():
-            self.X, self.y = X, y
 
     @property
     def problem(self) -> HingeProblem:

@@ -10,8 +10,8 @@ import traitlets
 from numpy.typing import ArrayLike
 
 from ..problem import FloatArray, HingeProblem, IntArray
-from .base import Figure, check_interval, check_labels, check_points, script
-from .pegasos import _POINTS, figure_draws
+from .base import PointsFigure, check_interval, script
+from .pegasos import LABELS, POINTS, figure_draws
 
 LAM = (1e-3, 10.0)
 REACH = 4.0
@@ -50,7 +50,7 @@ class BatchNoise:
     measured: float
 
 
-class MinibatchExplorer(Figure):
+class MinibatchExplorer(PointsFigure):
     """Choose w, the batch size and the way of drawing, and see the noise of the subgradient.
 
     Every argument is a trait: what the reader sets in the figure is read here, and what is set
@@ -85,10 +85,10 @@ class MinibatchExplorer(Figure):
         "mini-batch mean against its size, two falling curves, with and without replacement."
     )
     inputs: ClassVar[tuple[str, ...]] = ("X", "y", "lam", "w", "batch_size", "replace", "seed")
+    first_points = (POINTS[:20], LABELS[:20])
+    most_points = LIMIT
     _esm = script("minibatch")
 
-    X = traitlets.Any().tag(sync=True)
-    y = traitlets.Any().tag(sync=True)
     lam = traitlets.Float(0.1).tag(sync=True)
     w = traitlets.Any().tag(sync=True)
     batch_size = traitlets.Int(2).tag(sync=True)
@@ -103,25 +103,7 @@ class MinibatchExplorer(Figure):
         w: ArrayLike = (0.6, 0.4),
         **traits: Any,
     ):
-        if (X is None) != (y is None):
-            raise traitlets.TraitError("X and y must be given together")
-        if X is None or y is None:
-            X, y = _POINTS[:20], [1, -1] * 10
-        points, labels = check_points(X), check_labels(y)
-        if len(points) != len(labels):
-            raise traitlets.TraitError(f"X has {len(points)} points, y has {len(labels)} labels")
-        super().__init__(X=points, y=labels, w=w, **traits)
-
-    @traitlets.validate("X")
-    def _check_X(self, proposal: Any) -> list[list[float]]:
-        points = check_points(proposal["value"])
-        if len(points) > LIMIT:
-            raise traitlets.TraitError(f"X must hold at most {LIMIT} points; got {len(points)}")
-        return points
-
-    @traitlets.validate("y")
-    def _check_y(self, proposal: Any) -> list[int]:
-        return check_labels(proposal["value"])
+        super().__init__(X, y, w=w, **traits)
 
     @traitlets.validate("lam")
     def _check_lam(self, proposal: Any) -> float:
@@ -140,11 +122,6 @@ class MinibatchExplorer(Figure):
     def _check_batch_size(self, proposal: Any) -> int:
         # The points may come later, in the same message: then n bounds it in `draws`.
         return int(check_interval("batch_size", proposal["value"], 1, LIMIT))
-
-    def set_points(self, X: ArrayLike, y: ArrayLike) -> None:
-        """Give the figure other points, both traits at once."""
-        with self.hold_sync():
-            self.X, self.y = X, y
 
     @property
     def problem(self) -> HingeProblem:

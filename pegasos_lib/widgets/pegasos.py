@@ -7,13 +7,12 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 import traitlets
-from numpy.typing import ArrayLike
 
 from ..online import sgd
 from ..problem import FloatArray, HingeProblem, IntArray
 from ..run import Average, Run
 from ..steps import make_step
-from .base import Figure, check_interval, check_labels, check_points, script
+from .base import PointsFigure, check_interval, script
 
 STEPS = ("pegasos", "weighted", "inverse-time", "inverse-sqrt", "constant")
 AVERAGES = ("last", "uniform", "weighted", "suffix")
@@ -36,7 +35,7 @@ SETTINGS = (
 
 # The figure's own first points: presetPoints("blobs", 40) of ui/presets.js, labels +1, -1, +1, ...
 # fmt: off
-_POINTS = [
+POINTS = [
     (1.62, 1.38), (-1.81, -1.08), (-0.04, -0.69), (-2.35, -1.91), (1.33, -1.15), (-1.04, -1.27),
     (1.1, -0.04), (-0.89, -0.22), (0.9, 0.32), (-1.04, -1.87), (2.17, 0.04), (-0.27, -0.65),
     (1.31, 2.05), (-0.04, 0.26), (0.27, 0.7), (-1.99, -1.8), (0.21, 1.29), (-0.96, -1.01),
@@ -46,9 +45,10 @@ _POINTS = [
     (0.54, -0.22), (-0.16, 0.78), (1.53, -0.08), (0.16, -0.5),
 ]
 # fmt: on
+LABELS = [1, -1] * (len(POINTS) // 2)
 
 
-class PegasosExplorer(Figure):
+class PegasosExplorer(PointsFigure):
     """Run Pegasos and its relatives on points of the plane, and look at every step.
 
     Every argument is a trait: what the reader sets in the figure is read here, and what is set
@@ -90,6 +90,7 @@ class PegasosExplorer(Figure):
         "against the number of steps on logarithmic axes, under the bound of Theorem 2."
     )
     inputs: ClassVar[tuple[str, ...]] = (*SETTINGS, "t", "view", "runs", "X", "y")
+    first_points = (POINTS, LABELS)
     _esm = script("pegasos")
 
     lam = traitlets.Float(0.02).tag(sync=True)
@@ -104,26 +105,6 @@ class PegasosExplorer(Figure):
     t = traitlets.Int(4, min=0, max=N_ITER[1]).tag(sync=True)
     view = traitlets.Enum(VIEWS, "follow").tag(sync=True)
     runs = traitlets.List(traitlets.Dict()).tag(sync=True)
-    X = traitlets.Any().tag(sync=True)
-    y = traitlets.Any().tag(sync=True)
-
-    def __init__(self, X: ArrayLike | None = None, y: ArrayLike | None = None, **traits: Any):
-        if (X is None) != (y is None):
-            raise traitlets.TraitError("X and y must be given together")
-        if X is None or y is None:
-            X, y = _POINTS, [1, -1] * (len(_POINTS) // 2)
-        points, labels = check_points(X), check_labels(y)
-        if len(points) != len(labels):
-            raise traitlets.TraitError(f"X has {len(points)} points, y has {len(labels)} labels")
-        super().__init__(X=points, y=labels, **traits)
-
-    @traitlets.validate("X")
-    def _check_X(self, proposal: Any) -> list[list[float]]:
-        return check_points(proposal["value"])
-
-    @traitlets.validate("y")
-    def _check_y(self, proposal: Any) -> list[int]:
-        return check_labels(proposal["value"])
 
     @traitlets.validate("lam")
     def _check_lam(self, proposal: Any) -> float:
@@ -145,11 +126,6 @@ class PegasosExplorer(Figure):
                 f"runs must hold at most {RUNS_LIMIT} dicts with keys among {', '.join(SETTINGS)}"
             )
         return list(runs)
-
-    def set_points(self, X: ArrayLike, y: ArrayLike) -> None:
-        """Give the figure other points, both traits at once."""
-        with self.hold_sync():
-            self.X, self.y = X, y
 
     def settings(self) -> dict[str, Any]:
         """Return what makes the current run, in the form that `runs` takes."""

@@ -16,7 +16,7 @@ from ..online import sgd
 from ..problem import FloatArray, HingeProblem, IntArray
 from ..run import Run
 from ..steps import ConstantStep, InverseSqrt, PegasosStep, StepRule
-from .base import Figure, check_interval, check_labels, check_points, script
+from .base import PointsFigure, check_interval, script
 from .pegasos import figure_draws
 
 STREAMS = ("iid", "cyclic", "adversary", "you")
@@ -36,7 +36,7 @@ _POINTS = [
 _LABELS = [1] * 6 + [-1] * 6
 
 
-class RegretExplorer(Figure):
+class RegretExplorer(PointsFigure):
     """Send examples to a learner, one a step, and see its regret under the bound of its rule.
 
     The learner is online subgradient descent on f_t(w) = lam/2 ||w||^2 + the hinge loss of the
@@ -108,10 +108,10 @@ class RegretExplorer(Figure):
         "t",
         "view",
     )
+    first_points = (_POINTS, _LABELS)
+    most_points = LIMIT
     _esm = script("regret")
 
-    X = traitlets.Any().tag(sync=True)
-    y = traitlets.Any().tag(sync=True)
     lam = traitlets.Float(0.002).tag(sync=True)
     stream = traitlets.Enum(STREAMS, "iid").tag(sync=True)
     rule = traitlets.Enum(RULES, "pegasos").tag(sync=True)
@@ -120,27 +120,6 @@ class RegretExplorer(Figure):
     picks = traitlets.List(traitlets.Int()).tag(sync=True)
     t = traitlets.Int(500, min=0, max=N_ITER[1]).tag(sync=True)
     view = traitlets.Enum(VIEWS, "loglog").tag(sync=True)
-
-    def __init__(self, X: ArrayLike | None = None, y: ArrayLike | None = None, **traits: Any):
-        if (X is None) != (y is None):
-            raise traitlets.TraitError("X and y must be given together")
-        if X is None or y is None:
-            X, y = _POINTS, _LABELS
-        points, labels = check_points(X), check_labels(y)
-        if len(points) != len(labels):
-            raise traitlets.TraitError(f"X has {len(points)} points, y has {len(labels)} labels")
-        super().__init__(X=points, y=labels, **traits)
-
-    @traitlets.validate("X")
-    def _check_X(self, proposal: Any) -> list[list[float]]:
-        points = check_points(proposal["value"])
-        if len(points) > LIMIT:
-            raise traitlets.TraitError(f"X must hold at most {LIMIT} points; got {len(points)}")
-        return points
-
-    @traitlets.validate("y")
-    def _check_y(self, proposal: Any) -> list[int]:
-        return check_labels(proposal["value"])
 
     @traitlets.validate("lam")
     def _check_lam(self, proposal: Any) -> float:
@@ -158,7 +137,8 @@ class RegretExplorer(Figure):
     def set_points(self, X: ArrayLike, y: ArrayLike) -> None:
         """Give the figure another pool, both traits at once, and forget the picks."""
         with self.hold_sync():
-            self.X, self.y, self.picks = X, y, []
+            super().set_points(X, y)
+            self.picks = []
 
     @property
     def problem(self) -> HingeProblem:
