@@ -2,6 +2,7 @@
 
 from .chord import ChordExplorer
 from .descent import DescentExplorer
+from .dual import DualExplorer
 from .margin import MarginExplorer
 from .minibatch import MinibatchExplorer
 from .pegasos import PegasosExplorer
@@ -11,6 +12,7 @@ from .subgradient import SubgradientExplorer
 __all__ = [
     "ChordExplorer",
     "DescentExplorer",
+    "DualExplorer",
     "MarginExplorer",
     "MinibatchExplorer",
     "PegasosExplorer",
