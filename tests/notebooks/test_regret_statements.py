@@ -173,6 +173,32 @@ def test_the_best_point_in_hindsight_lies_in_both_balls_and_others_pay_the_squar
         assert (growth > 1e-3).mean() > 0.1
 
 
+def test_hindsight_gains_a_constant_on_fresh_draws_in_the_exact_mean():
+    _, Z, _, lam, _ = generate(15)
+    n, rounds = 3, 4
+    R = np.linalg.norm(Z[:, :n], axis=2).max(axis=1)
+    draw = np.eye(N)[:n].mean(axis=0) * np.ones((RUNS, 1))
+    star, _, star_gap = certified(Z, lam, draw, 60)
+    gain, far, slack = np.zeros((3, RUNS))
+    for counts in product(range(rounds + 1), repeat=n):  # how often each example came
+        if sum(counts) != rounds:
+            continue
+        chance = comb(rounds, counts[0]) * comb(rounds - counts[0], counts[1]) / n**rounds
+        named = np.array(counts + (0,) * (N - n)) / rounds * np.ones((RUNS, 1))
+        best, least, gap = certified(Z, lam, named, 60)
+        losses = np.maximum(0, 1 - np.einsum("rnd,rd->rn", Z, star))
+        value = lam / 2 * (star**2).sum(axis=1) + (named * losses).sum(axis=1)
+        gain += chance * rounds * (value - least)
+        far += chance * ((best - star) ** 2).sum(axis=1)
+        slack += chance * (rounds * gap + np.sqrt(2 * gap / lam) + np.sqrt(2 * star_gap / lam))
+    assert (slack < 1e-3).mean() > 0.5, "too few are solved"
+    good = slack < 1e-3
+    assert (gain <= R**2 / (2 * lam) + 2 * slack)[good].all()
+    assert (far <= R**2 / (lam**2 * rounds) * (1 + 1e-6))[good].all()
+    assert (gain / (R**2 / (2 * lam)))[good].max() > 0.1
+    assert (far / (R**2 / (lam**2 * rounds)))[good].max() > 0.1
+
+
 def test_on_parabolas_lemma_1_is_an_equation_and_g_can_be_constant():
     rng = np.random.default_rng(2)
     lam, G = 10 ** rng.uniform(-2, 1, size=RUNS), 10 ** rng.uniform(-1, 1, size=RUNS)

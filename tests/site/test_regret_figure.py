@@ -266,6 +266,7 @@ def test_keyboard_alone_makes_the_printed_step_pay(figure):
     assert reader.reached() == set()
     reader.type_into("λ, as a number", 10)
     assert reader.reached() == {"printed"}
+    assert reader.numbers()["bounds cross at T"] == "nowhere"
     assert "its regret 2.06 times the bound of the right one" in reader.said("printed")
 
 

@@ -146,12 +146,13 @@ function numbersOf(run, t) {
     ["wₜ₊₁", `(${run.iterate(t).map(format).join(", ")})`],
     ["G = √λ + R", format(run.size.G)],
     ["D = 2/√λ", format(run.size.D)],
-    ["bounds cross at T", whole(run.crossing)],
+    ["bounds cross at T", run.crossing > 1 ? whole(run.crossing) : "nowhere"],
   ];
 }
 
 function sentenceOf(run, t) {
-  const crossing = `The two bounds cross at T = ${whole(run.crossing)}.`;
+  const crossing = run.crossing > 1 ? `The two bounds cross at T = ${whole(run.crossing)}.`
+    : "The logarithmic bound is the smaller one at every T.";
   if (t === 0) return `No step is taken: w is 0. ${crossing}`;
   const [regret, bound] = [run.regretAt(t), run.bound(t)];
   return `Step ${t}: example ${run.draws[t - 1] + 1} came and cost ${format(run.paid[t - 1])}. The regret is ${format(regret)}, `
