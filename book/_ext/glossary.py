@@ -73,6 +73,16 @@ def spell_terms(app, env):
             entries[place] = (kind, names.get(term, term) + semicolon + chapter, *more)
 
 
+def keep_out_of_search(app, doctree, docname):
+    """Drop the links' entries from the page, once the index has them.
+
+    The search would list each as a result of its own, whose place holds no text to show.
+    """
+    for index in list(doctree.findall(addnodes.index)):
+        if index["entries"][0][1].startswith(PREFIX):
+            index.parent.remove(index)
+
+
 def order_chapters(app, pagename, templatename, context, doctree):
     """Put the chapters under a term of the index into their order, 2 before 10."""
     for _, entries in context.get("genindexentries", ()):
@@ -84,5 +94,6 @@ def setup(app):
     """Connect the transform, and what follows when all pages are read."""
     app.add_transform(Terms)
     app.connect("env-updated", spell_terms)
+    app.connect("doctree-resolved", keep_out_of_search)
     app.connect("html-page-context", order_chapters)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

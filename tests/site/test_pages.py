@@ -185,10 +185,18 @@ def test_the_index_leads_to_the_first_page(visit, http_site):
 
 
 @pytest.mark.parametrize("place", ["http", "disk"])
-def test_the_search_finds_a_chapter(visit, http_site, file_site, place):
+@pytest.mark.parametrize(("word", "found"), [("Pegasos", "book/"), ("margin", "#term-margin")])
+def test_the_search_finds_a_chapter_and_a_term(visit, http_site, file_site, place, word, found):
     address = http_site if place == "http" else file_site
-    page = visit(f"{address}/search.html?q=Pegasos")
-    page.wait_for_selector("#search-results li a[href*='book/']")
+    page = visit(f"{address}/search.html?q={word}")
+    page.wait_for_selector(f"#search-results li a[href*='{found}']")
+    if place == "http":  # with a summary of each page that is found
+        page.wait_for_function(
+            """() => [...document.querySelectorAll("#search-results li")]
+                .every((found) => found.querySelector(".context"))"""
+        )
+    links = [link.get_attribute("href") for link in page.locator("#search-results li a").all()]
+    assert not [link for link in links if "#use-of" in link or "#definition-of" in link]
 
 
 def test_the_search_opens_on_a_page_and_the_mode_can_be_changed(visit, http_site):
