@@ -182,10 +182,10 @@ def nearest_in_l1_ball(
     O(d). A point inside stays to the last bit, and one that is not finite gives NaN in every
     place; tau then stays too.
     """
-    # In compiled loops `_mirror_kernels` puts an overload in the place of this function: the same
-    # steps, taken from the support |w_j| s_j > tau, without arrays. Neither form serves for both.
-    # Compiled, this one takes up to 2.1 times as long (d = 100 to 50,000), and that one, in NumPy,
-    # up to 4 times.
+    # In compiled loops `_projection_kernels` puts an overload in the place of this function: the
+    # same steps, taken from the support |w_j| s_j > tau, without arrays. Neither form serves for
+    # both. Compiled, this one takes up to 2.1 times as long (d = 100 to 50,000), and that one, in
+    # NumPy, up to 4 times.
     size, one = np.abs(w), ones(len(w))
     total = float(size.dot(one))
     if total <= radius:

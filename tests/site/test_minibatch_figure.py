@@ -1,20 +1,10 @@
 """The mini-batch figure in a browser: it mounts, answers all input, and says right numbers."""
 
-from pathlib import Path
-
-import axe_playwright_python
 import numpy as np
 import pytest
 
 from pegasos_lib.widgets import MinibatchExplorer
-from pegasos_lib.widgets.base import static_text
-from tests.site.reader import Reader, with_state
-
-PAGE = """<!doctype html><html lang="en" data-theme="{theme}"><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1"><title>A figure</title>
-<link rel="icon" href="data:,"><body><main><h1>A figure</h1>{figures}</main>
-<script src="figures.js"></script><script src="minibatch.js"></script></body></html>"""
-AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text("utf-8")
+from tests.site.reader import FirstFigureReader, axe_faults, figure_opener, small_targets
 
 pytestmark = pytest.mark.browser
 
@@ -22,40 +12,13 @@ pytestmark = pytest.mark.browser
 @pytest.fixture
 def figure(tmp_path, visit):
     """Open a page with figures in some state, and give the reader's hands and eyes on the first."""
-    for name in ("figures.js", "minibatch.js"):
-        (tmp_path / name).write_text(static_text(name), "utf-8")
-
-    def open_figure(theme="light", raw_state=None, fragment="", count=1, state=(), **options):
-        element = with_state(MinibatchExplorer(**dict(state)).to_html(), raw_state)
-        page = tmp_path / "page.html"
-        page.write_text(PAGE.format(theme=theme, figures=element * count))
-        options.setdefault("viewport", {"width": 1000, "height": 900})
-        return MinibatchReader(visit(page.as_uri() + fragment, **options))
-
-    return open_figure
+    return figure_opener(tmp_path, visit, MinibatchExplorer, MinibatchReader)
 
 
-class MinibatchReader(Reader):
+class MinibatchReader(FirstFigureReader):
     """What a reader does with this figure, and reads off it."""
 
     TABS = 40
-
-    def __init__(self, page):
-        super().__init__(page)
-        self.root = page.locator(".pf-root").first
-        page.wait_for_selector(".pf-readout dd:not(:empty)")
-
-    def field(self, label):
-        return self.root.get_by_label(label, exact=True)
-
-    def set(self, label, value):
-        self.field(label).fill(str(value))
-        self.field(label).press("Tab")
-        self.settle()
-
-    def press(self, name):
-        self.root.get_by_role("button", name=name, exact=True).click()
-        self.settle()
 
     def numbers(self):
         """The read-out as a dictionary of texts."""
@@ -225,21 +188,8 @@ def test_figure_fits_the_width_is_accessible_and_its_targets_fit_a_finger(figure
     reader = figure(viewport={"width": width, "height": 900}, theme=theme)
     page = reader.page
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    small = page.evaluate(
-        """() => [...document.querySelectorAll(
-             '.pf-root :is(button, input, select, summary, .pf-hit, .pf-toggle)')]
-           .filter((node) => !node.closest('.pf-toggle') || node.matches('.pf-toggle'))
-           .map((node) => [node.outerHTML.slice(0, 80), node.getBoundingClientRect()])
-           .filter(([, box]) => box.width > 0 && Math.min(box.width, box.height) < 23.9)"""
-    )
-    assert small == []
-    page.evaluate(AXE)
-    # Colours of text come from the site's theme, which this page has not.
-    found = page.evaluate(
-        """axe.run('.pegasos-figure', {rules: {'color-contrast': {enabled: false}}})
-           .then(({violations}) => violations.map(({id, nodes}) => `${id}: ${nodes[0].html}`))"""
-    )
-    assert found == []
+    assert small_targets(page) == []
+    assert axe_faults(page) == []
 
 
 def test_colours_follow_the_dark_theme_and_changes_are_announced(figure):
