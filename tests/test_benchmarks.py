@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from benchmarks import peers, report, solvers
+from benchmarks import measured, peers, report, solvers
 from benchmarks.turns import in_turn
 from pegasos_lib import make_blobs_2d
 
@@ -159,3 +159,23 @@ def test_the_report_holds_what_was_measured(race, tmp_path):
 
     for secret in (socket.gethostname(), str(tmp_path), "/home/", "/root/"):
         assert secret not in text + page
+
+
+def test_a_stored_result_comes_back_with_its_command_and_its_machine(tmp_path):
+    results = {"gap": np.array([1 / 3, 2e-7]), "n": np.int64(5), "kept": (True, None, "MNIST")}
+    path = measured.store("a", "python -m benchmarks.a", results, tmp_path)
+    held = json.loads(path.read_text())
+    assert held["command"] == "python -m benchmarks.a"
+    assert held["machine"]["packages"]["numpy"] == np.__version__
+    assert measured.stored("a", tmp_path) == {
+        "gap": [0.33333, 2e-7],
+        "n": 5,
+        "kept": [True, None, "MNIST"],
+    }
+
+
+@pytest.mark.parametrize("value", [np.nan, np.float64(np.inf)])
+def test_a_result_that_is_no_number_is_not_stored(tmp_path, value):
+    with pytest.raises(ValueError, match="must be finite"):
+        measured.store("a", "command", {"gap": [value]}, tmp_path)
+    assert not list(tmp_path.iterdir())

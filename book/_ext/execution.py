@@ -1,8 +1,8 @@
 """Run the notebooks again when the library has changed, write the pages again when the site has.
 
 jupyter-cache knows a notebook by its own code, so that a picture would stay as an older library
-drew it. Here the cache's folder carries a digest of the library's sources: a changed library
-finds an empty cache, and Sphinx, which sees a changed setting, reads every page again. In the same
+drew it. Here the cache's folder carries a digest of the library's sources and of the committed
+results that chapters load: a change finds an empty cache, and Sphinx, which sees a changed setting, reads every page again. In the same
 way a setting holds a digest of the static files, templates and extensions: Sphinx by itself copies
 a changed style sheet only when some page changed too.
 """
@@ -35,7 +35,8 @@ def choose_cache(app, config):
     if config.nb_execution_mode != "cache" or spec is None:
         return
     caches = Path(app.outdir).parent / ".jupyter_cache"
-    chosen = caches / library_digest(Path(spec.origin).parent)
+    results = digest_of(Path(app.srcdir, "book", "_data"))
+    chosen = caches / f"{library_digest(Path(spec.origin).parent)}-{results}"
     for folder in caches.glob("*"):
         if folder.is_dir() and folder != chosen:
             shutil.rmtree(folder)
