@@ -29,15 +29,24 @@ def library_digest(folder):
     return digest_of(folder, {".py", ".npz"})
 
 
+def cache_folder(root, built):
+    """Return the folder of the cache that suits the library and the results, or None without one.
+
+    `root` is the project's folder, `built` the one that everything built lies in.
+    """
+    spec = importlib.util.find_spec("pegasos_lib")
+    if spec is None:
+        return None
+    results = digest_of(root / "book" / "_data")
+    return built / ".jupyter_cache" / f"{library_digest(Path(spec.origin).parent)}-{results}"
+
+
 def choose_cache(app, config):
     """Point myst-nb at the cache of this library and drop the caches of older ones."""
-    spec = importlib.util.find_spec("pegasos_lib")
-    if config.nb_execution_mode != "cache" or spec is None:
+    chosen = cache_folder(Path(app.srcdir), Path(app.outdir).parent)
+    if config.nb_execution_mode != "cache" or chosen is None:
         return
-    caches = Path(app.outdir).parent / ".jupyter_cache"
-    results = digest_of(Path(app.srcdir, "book", "_data"))
-    chosen = caches / f"{library_digest(Path(spec.origin).parent)}-{results}"
-    for folder in caches.glob("*"):
+    for folder in chosen.parent.glob("*"):
         if folder.is_dir() and folder != chosen:
             shutil.rmtree(folder)
     chosen.mkdir(parents=True, exist_ok=True)

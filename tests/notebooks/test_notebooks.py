@@ -2,9 +2,14 @@
 
 import copy
 import json
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
+import nbformat
 import pytest
+from jupyter_cache import get_cache
 
 from tests.notebooks import checks
 
@@ -64,6 +69,43 @@ GOOD = notebook(words("# A title"), code("print(1)", [printed("1\n")]))
 
 def test_the_book_has_its_two_chapters():
     assert {"objective", "pegasos"} <= {path.stem for path in NOTEBOOKS}
+
+
+def test_the_site_takes_a_notebook_that_passed_as_nbval_ran_it_and_no_other(tmp_path):
+    book = tmp_path / "book"
+    (book / "_ext").mkdir(parents=True)
+    shutil.copy(BOOK / "conftest.py", book)
+    shutil.copy(BOOK / "_ext" / "execution.py", book / "_ext")
+    seen = code("import sys; print(2); sys.version and 3", [printed("2\n")])
+    seen["outputs"].append(
+        {
+            "output_type": "execute_result",
+            "execution_count": 1,
+            "metadata": {},
+            "data": {"text/plain": "3"},
+        }
+    )
+    for name, result in ("good", "4\n"), ("bad", "5\n"):
+        cells = [words("# A"), seen, code("print(4)", [printed(result)], 2, id="b-cell")]
+        (book / f"{name}.ipynb").write_text(
+            json.dumps(notebook(*cells) | {"nbformat": 4, "nbformat_minor": 5})
+        )
+    run = [sys.executable, "-m", "pytest", "--nbval", "-q", "-p", "no:cacheprovider", "book"]
+    result = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "1 failed, 3 passed" in result.stdout, result.stdout + result.stderr
+
+    (folder,) = (tmp_path / "_build" / ".jupyter_cache").iterdir()
+    stored = get_cache(folder)
+    assert len(stored.list_cache_records()) == 1
+    asked = nbformat.read(book / "good.ipynb", as_version=4)
+    for cell in asked.cells[1:]:
+        cell.outputs, cell.execution_count = [], None
+    _, found = stored.merge_match_into_notebook(asked)
+    assert [cell.execution_count for cell in found.cells[1:]] == [1, 2]
+    assert found.cells[1].outputs[0].text == "2\n"
+    assert found.cells[1].outputs[1].data == {"text/plain": "3"}
+    assert found.cells[2].outputs[0].text == "4\n"
+    assert found.metadata.language_info.pygments_lexer == "ipython3"
 
 
 # --- what is stored ---------------------------------------------------------------------------

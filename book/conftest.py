@@ -1,0 +1,55 @@
+"""Hand what nbval's kernels put out to the site's build, so that each notebook runs once.
+
+A notebook all of whose cells passed goes into the cache of `_ext/execution.py`, where myst-nb looks.
+"""
+
+import copy
+import fcntl
+import sys
+from pathlib import Path
+
+import pytest
+from jupyter_cache import get_cache
+from jupyter_cache.base import CacheBundleIn
+
+BOOK = Path(__file__).parent
+BUILT = BOOK.parent / "_build"
+PASSED = pytest.StashKey[dict]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Keep the outputs of a cell that passed."""
+    report = yield
+    if call.when == "call" and report.passed and hasattr(item, "test_outputs"):
+        item.parent.stash.setdefault(PASSED, {})[item.cell_num] = item.test_outputs
+    return report
+
+
+def pytest_runtest_teardown(item, nextitem):
+    """Cache a notebook behind its last cell."""
+    if PASSED in item.parent.stash and (nextitem is None or nextitem.parent is not item.parent):
+        cache(item.parent.path, item.parent.nb, item.parent.stash[PASSED])
+
+
+def cache(path, notebook, outputs):
+    """Store a notebook with the outputs of its code cells, unless some are missing."""
+    executed = copy.deepcopy(notebook)
+    cells = [cell for cell in executed.cells if cell.cell_type == "code"]
+    if len(outputs) < len(cells):
+        return
+    executed.metadata.setdefault("language_info", {})["pygments_lexer"] = "ipython3"  # as a kernel
+    for count, cell in enumerate(cells):
+        cell.outputs, cell.execution_count = outputs[count], count + 1
+    sys.path.insert(0, str(BOOK / "_ext"))
+    try:
+        from execution import cache_folder
+    finally:
+        sys.path.pop(0)
+    folder = cache_folder(BOOK.parent, BUILT)
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(BUILT / ".cache-lock", "w") as lock:  # the other workers write to it too
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        get_cache(folder).cache_notebook_bundle(
+            CacheBundleIn(executed, str(path)), check_validity=False, overwrite=True
+        )
