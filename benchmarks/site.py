@@ -124,7 +124,8 @@ def main():
         sync_playwright() as playwright,
     ):
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        browser = playwright.chromium.launch(executable_path=chromium.find(), args=chromium.FLAGS)
+        program = chromium.find(windowed=True)
+        browser = playwright.chromium.launch(executable_path=program, args=chromium.FLAGS)
         for kind, (path, state) in FIGURES.items():
             address = f"http://127.0.0.1:{server.server_port}/{path}"
             starts, outside = time_starts(browser, address, kind)

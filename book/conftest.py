@@ -1,6 +1,7 @@
 """Hand what nbval's kernels put out to the site's build, so that each notebook runs once.
 
-A notebook all of whose cells passed goes into the cache of `_ext/execution.py`, where myst-nb looks.
+A notebook all of whose cells passed goes into the cache that `_ext/execution.py` chooses, where
+myst-nb looks.
 """
 
 import copy

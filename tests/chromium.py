@@ -1,4 +1,8 @@
-"""Find a Chromium for the browser tests; run as a module, install one where none is found."""
+"""Find a Chromium for the browser tests; run as a module, install one where none is found.
+
+Debian's headless shell, which draws no windows, passes the tests in half the time of the full
+browser, so it is preferred, and on Debian installed beside it.
+"""
 
 import os
 import shutil
@@ -6,7 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+SHELL = "chromium-headless-shell"
+WINDOWED = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # A sandboxed browser refuses to start as root; the rest keeps it from calling home.
 FLAGS = [
     "--no-sandbox",
@@ -17,16 +22,21 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+APT_MINUTES = 5
 
 
-def find() -> str | None:
-    """Return the path of a Chromium: the one named by CHROMIUM, on the PATH, or Playwright's."""
+def find(windowed: bool = False) -> str | None:
+    """Return the path of a Chromium: the one named by CHROMIUM, on the PATH, or Playwright's.
+
+    `windowed` prefers the browser that readers have, which is the one to measure.
+    """
     named = os.environ.get("CHROMIUM")
     if named:
         if not Path(named).is_file():
             raise FileNotFoundError(f"CHROMIUM names {named}, which is no file")
         return named
-    return next(filter(None, map(shutil.which, NAMES)), None) or _playwrights_own()
+    names = (*WINDOWED, SHELL) if windowed else (SHELL, *WINDOWED)
+    return next(filter(None, map(shutil.which, names)), None) or _playwrights_own()
 
 
 def _playwrights_own() -> str | None:
@@ -37,26 +47,43 @@ def _playwrights_own() -> str | None:
     return path if Path(path).exists() else None
 
 
+def is_debian_root() -> bool:
+    """Tell whether packages of Debian can be installed."""
+    return shutil.which("apt-get") is not None and os.geteuid() == 0
+
+
+def apt_install(*packages: str) -> None:
+    """Install packages of Debian, and remove none."""
+    command = ["apt-get", "-q", "-o", "Acquire::Retries=1", "-o", "Acquire::http::Timeout=20"]
+    env = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    for step in ["update"], ["install", "-y", "--no-install-recommends", "--no-remove", *packages]:
+        subprocess.run(command + step, check=True, env=env, timeout=60 * APT_MINUTES)
+
+
 def install() -> None:
-    """Install Debian's Chromium as root on Debian, Playwright's own download elsewhere."""
-    if shutil.which("apt-get") and os.geteuid() == 0:
-        subprocess.run(["apt-get", "update", "-q"], check=True)
-        command = ["apt-get", "install", "-y", "-q", "--no-install-recommends"]
-        command += ["chromium", "fonts-liberation"]
-        env = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-    else:
+    """Install Debian's headless shell or browser as root on Debian, else Playwright's download."""
+    if not is_debian_root():
         command = [sys.executable, "-m", "playwright", "install", "chromium"]
-        env = None
-    subprocess.run(command, check=True, env=env)
+        subprocess.run(command, check=True)
+        return
+    try:
+        apt_install(SHELL, "fonts-liberation")
+    except subprocess.SubprocessError:
+        # Older releases have no such package.
+        if find() is None:
+            apt_install("chromium", "fonts-liberation")
 
 
 def main() -> None:
     """Make sure that there is a Chromium, or say in one sentence what to install."""
-    if find() is None:
-        print("The browser tests need a Chromium: installing one.", flush=True)
+    found = find()
+    if found is None or (
+        is_debian_root() and not shutil.which(SHELL) and "CHROMIUM" not in os.environ
+    ):
+        print("The browser tests need a headless Chromium: installing one.", flush=True)
         try:
             install()
-        except subprocess.CalledProcessError as error:
+        except subprocess.SubprocessError as error:
             sys.exit(
                 "The browser tests need Chromium: install it with your package manager, or name "
                 f"its program in the environment variable CHROMIUM ({error})."

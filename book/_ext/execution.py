@@ -2,9 +2,9 @@
 
 jupyter-cache knows a notebook by its own code, so that a picture would stay as an older library
 drew it. Here the cache's folder carries a digest of the library's sources and of the committed
-results that chapters load: a change finds an empty cache, and Sphinx, which sees a changed setting, reads every page again. In the same
-way a setting holds a digest of the static files, templates and extensions: Sphinx by itself copies
-a changed style sheet only when some page changed too.
+results that chapters load: a change finds an empty cache, and Sphinx, which sees a changed setting,
+reads every page again. In the same way a setting holds a digest of the static files, templates and
+extensions: Sphinx by itself copies a changed style sheet only when some page changed too.
 """
 
 import hashlib
