@@ -5,9 +5,10 @@ After `:::{admonition} After this chapter you can` come 3 to 5 objectives, each
     1. **find** the kinks of the objective;
        *figure: task 1<!--task kink-->, a point on its kink; graded: `one_sided_slope` (to come).*
 
-Its tie to the figure is a task, whose id follows unseen by the reader, or one of the predictions at
-the end of the chapter's question ("the third prediction"). Its graded problem is a function that a
-problem set in course/source asks for, or the name of one that is `(to come)`.
+Its tie to the figure is a task, whose id follows unseen by the reader; `<!--task regret/tight-->`
+is a task of another chapter's figure, by its kind. One of the predictions at the end of the
+chapter's question ("the third prediction") may stand beside it. Its graded problem is a function
+that a problem set in course/source asks for, or the name of one that is `(to come)`.
 """
 
 import re
@@ -19,7 +20,7 @@ OBJECTIVE = re.compile(
     r"^(?P<number>\d)\. \*\*\w+\*\*.+?\n +\*figure: (?P<figure>.+?); graded: (?P<graded>.+?)\.\*$",
     re.M | re.S,
 )
-TASK = re.compile(r"(\d+)(?:<!--task ([\w-]+)-->)?")
+TASK = re.compile(r"(\d+)(?:<!--task (?:(\w+)/)?([\w-]+)-->)?")
 TASKS = re.compile(r"\btasks? ((?:\d+(?:<!--.*?-->)?(?:, | and )?)+)")
 PREDICTION = re.compile(rf"\b({'|'.join(ORDINALS)}) prediction\b")
 GRADED = re.compile(r"`(\w+)`( \(to come\))?")
@@ -63,8 +64,8 @@ def objective_problems(notebook, tasks, graded):
     Parameters
     ----------
     notebook : dict
-    tasks : list of str
-        Ids of the tasks of the chapter's figure, in their order.
+    tasks : dict of lists of str
+        Ids of the tasks of each figure, in their order, by its kind; of the chapter's own by "".
     graded : set of str
         Names of the graded problems that exist.
     """
@@ -98,14 +99,15 @@ def figure_problems(text, notebook, tasks):
     """Check that the tasks and predictions that an objective names are there."""
     named = [task for listed in TASKS.findall(text) for task in TASK.findall(listed)]
     foreseen = PREDICTION.findall(text)
-    found = [] if named or foreseen else ["neither a task nor a prediction"]
-    for number, task in named:
+    found = [] if named else ["no task of a figure"]
+    for number, kind, task in named:
+        known = tasks.get(kind, [])
         if not task:
             found.append(f"task {number} lacks its id: {number}<!--task ID-->")
-        elif task not in tasks:
-            found.append(f"the figure has no task {task}, but {', '.join(tasks)}")
-        elif tasks.index(task) + 1 != int(number):
-            found.append(f"{task} is task {tasks.index(task) + 1}, not {number}")
+        elif task not in known:
+            found.append(f"the figure {kind} has no task {task}, but {', '.join(known)}")
+        elif known.index(task) + 1 != int(number):
+            found.append(f"{task} is task {known.index(task) + 1}, not {number}")
     found += [
         f"there is no {word} prediction"
         for word in foreseen

@@ -32,11 +32,21 @@ def figure_of(path):
     return kind
 
 
+@pytest.fixture(scope="module")
+def tasks_by_kind():
+    return {
+        path.stem: objectives.tasks_of(path.stem, JS)
+        for path in JS.glob("*.js")
+        if (JS / path.stem).is_dir() and path.stem != "ui"
+    }
+
+
 @each_notebook
-def test_each_objective_names_a_task_and_a_graded_problem_that_exist(path):
-    tasks = objectives.tasks_of(figure_of(path), JS)
+def test_each_objective_names_a_task_and_a_graded_problem_that_exist(path, tasks_by_kind):
+    tasks = tasks_by_kind[figure_of(path)]
     assert 2 <= len(tasks) == len(set(tasks))
-    assert objectives.objective_problems(read(path), tasks, graded_names()) == []
+    known = tasks_by_kind | {"": tasks}
+    assert objectives.objective_problems(read(path), known, graded_names()) == []
 
 
 @each_notebook
@@ -74,7 +84,7 @@ TOP = """# A chapter
 2. **say** what it says;
    *figure: the second prediction, tasks 1<!--task one--> and 2<!--task two-->; graded: `a` (to come).*
 3. **do** it.
-   *figure: the first prediction; graded: `exists` and `other` (to come).*
+   *figure: the first prediction, task 1<!--task other/far--> of chapter 2; graded: `exists` and `other` (to come).*
 
 **Before you start:** nothing.
 **Time:** 5 minutes.
@@ -91,7 +101,10 @@ QUESTION = "## The question\n\n* Not this list.\n\n**Predict first, then try:**\
         ("1<!--task one-->, the first", "1, the first", "lacks its id"),
         ("1<!--task one-->, the first", "2<!--task one-->, the first", "one is task 1, not 2"),
         ("and 2<!--task two-->", "and 3<!--task three-->", "no task three"),
-        ("task 1<!--task one-->, the first", "the figure", "neither a task nor a prediction"),
+        ("task 1<!--task one-->, the first", "the first prediction", "no task of a figure"),
+        ("1<!--task one-->, the first", "1<!--task other/far-->, the first", None),
+        ("1<!--task one-->, the first", "1<!--task other/one-->, the first", "no task one"),
+        ("1<!--task one-->, the first", "1<!--task none/far-->, the first", "no task far"),
         ("the second prediction", "the third prediction", "no third prediction"),
         ("`exists`.*\n2", "nothing.*\n2", "no graded problem"),
         ("`exists`.*\n2", "`exist`.*\n2", "no problem exist"),
@@ -107,7 +120,9 @@ QUESTION = "## The question\n\n* Not this list.\n\n**Predict first, then try:**\
 def test_an_error_in_the_objectives_is_found(old, new, message):
     assert old in TOP
     broken = notebook(words(TOP.replace(old, new, 1) if old else TOP), words(QUESTION), code("x"))
-    found = objectives.objective_problems(broken, ["one", "two"], {"exists"})
+    found = objectives.objective_problems(
+        broken, {"": ["one", "two"], "other": ["far"]}, {"exists"}
+    )
     assert found == [] if message is None else any(message in problem for problem in found)
 
 
