@@ -162,6 +162,20 @@ def test_a_page_opens_from_disk_no_wider_than_a_phone_its_boxes_in_reach(visit, 
         wait_for_boxes(page)
 
 
+@pytest.mark.parametrize("name", ["regret", "duality"])
+def test_a_chapters_displayed_formulas_fit_a_phone(visit, file_site, name):
+    """What a reader would have to push aside to see is read as if it were not there."""
+    page = visit(f"{file_site}/book/{name}.html", viewport={"width": 360, "height": 740})
+    page.evaluate(SETTLED)
+    cut = page.evaluate(
+        """() => [...document.querySelectorAll('article .katex-display')]
+            .filter((e) => e.clientWidth > 0 && e.scrollWidth > e.clientWidth + 1)
+            .map((e) => `${e.scrollWidth - e.clientWidth} px: `
+                + e.querySelector('annotation').textContent.slice(0, 80))"""
+    )
+    assert cut == []
+
+
 @pytest.mark.parametrize("wait", [0, 5000], ids=["at once", "later"])
 def test_a_link_within_a_long_chapter_leads_to_its_place(visit, file_site, wait):
     """Sections that are not laid out yet must not make the browser miss."""

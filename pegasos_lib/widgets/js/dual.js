@@ -52,7 +52,7 @@ export function render({ model, el }) {
     describe: (i) => (quiz ? "" : `, α ${format(alphaOf(i))}, margin ${format(now().marginsAt(fig.get("t"))[i])}`),
   });
   const bars = barsPanel(fig, {
-    alphaOf, onSelect: choose, onStep: move, onSet: move,
+    alphaOf, answers: answerControls(), onSelect: choose, onStep: move, onSet: move,
     onGuess: (i, which) => {
       quiz.guesses[i] = which;
       quiz.said = "";
@@ -121,13 +121,8 @@ export function render({ model, el }) {
       toggle(fig, { key: "printed", label: "steps as document 004 prints them", title: "A misplaced parenthesis (E004-01)" }), said);
   }
 
-  function goals() {
-    const own = virtual(fig, { guess: { get: () => guesses.gap ?? "", set: (value) => { guesses.gap = value; fig.redrawSoon(); } } });
+  function answerControls() {
     const said = h("span", { class: "pf-said", role: "status" });
-    const start = () => {
-      quiz = quiz ? null : { guesses: new Array(count()).fill(null), said: "", done: false };
-      fig.redrawSoon();
-    };
     const check = () => {
       const cases = now().bestMargins.map(caseAtBest);
       const right = quiz.guesses.filter((value, i) => value === cases[i]).length;
@@ -136,14 +131,28 @@ export function render({ model, el }) {
       quiz.said = `${right} of ${cases.length} are right.`;
       fig.redrawSoon();
     };
-    const guessing = button(fig, { label: "", title: "The plane shows the line of w*, the bars are your guesses", onClick: start });
-    fig.onRefresh(() => {
-      guessing.textContent = quiz ? "Back to the steps" : "Guess at w*";
-      said.textContent = quiz ? quiz.said : "";
-    });
+    const leave = () => {
+      quiz = null;
+      fig.redrawSoon();
+      bars.focus();
+    };
+    fig.onRefresh(() => { said.textContent = quiz ? quiz.said : ""; });
+    return h("div", { class: "pf-buttons" }, button(fig, { label: "Check", title: "How many of your guesses are right", onClick: check }),
+      button(fig, { label: "Back to the steps", title: "The plane and the bars show the steps again", onClick: leave }), said);
+  }
+
+  function goals() {
+    const own = virtual(fig, { guess: { get: () => guesses.gap ?? "", set: (value) => { guesses.gap = value; fig.redrawSoon(); } } });
+    // The plane and the bars are far above the task: the reader is taken there.
+    const guessing = button(fig, { label: "Guess at w*", title: "The plane shows the line of w*, the bars are your guesses", enabled: () => quiz === null, onClick: () => {
+      quiz = { guesses: new Array(count()).fill(null), said: "", done: false };
+      fig.redrawSoon();
+      bars.focus();
+      scene.el.scrollIntoView({ block: "start" });
+    } });
     const extras = {
       gap: number(own, { key: "guess", label: "my guess: steps =", min: 1, max: 9999 }),
-      slack: h("div", { class: "pf-buttons" }, guessing, button(fig, { label: "Check", title: "How many of your guesses are right", enabled: () => quiz !== null, onClick: check }), said),
+      slack: h("div", { class: "pf-buttons" }, guessing),
       printed: select(fig, { label: "my guess: label", value: "", options: [["", "choose first"], ["+1", "+1"], ["−1", "−1"], ["either", "either"]],
         onChange: (value) => { guesses.printed = value; fig.redrawSoon(); } }),
     };
@@ -160,7 +169,7 @@ export function render({ model, el }) {
       const which = quiz ? caseAtBest(margins[i]) : caseOf(alpha[i]);
       const go = quiz ? 0 : wish(alpha[i], margins[i]);
       const cells = hidden ? [i + 1, label(of), "?", "?", "?", "?", "?"]
-        : [i + 1, label(of), format(quiz && which !== 1 ? which / 2 : alpha[i]), format(margins[i]), CASES[which].text.split(", ")[1],
+        : [i + 1, label(of), format(quiz && which !== 1 ? which / 2 : alpha[i]), format(margins[i]), CASES[which].needs,
           go === 0 ? "yes" : go > 0 ? "no, α ↑" : "no, α ↓", gapText(quiz ? 0 : coordinateGap(alpha[i], margins[i]) / y.length)];
       return h("tr", {}, ...cells.map((text) => h("td", { text: String(text) })));
     }));
@@ -180,6 +189,7 @@ export function render({ model, el }) {
     }
     const resized = changed === null;
     const cases = quiz ? quiz.guesses : [...run.alphaAt(t)].map(caseOf);
+    fig.playback.hidden = quiz !== null;
     scene.draw(state, { w: quiz ? run.best.w : run.wAt(t), old: t > 0 && !quiz ? run.wAt(t - 1) : null, cases, selected, isBest: quiz !== null, resized });
     bars.draw(state, run, t, { resized, selected, guesses: quiz?.guesses ?? null, done: quiz?.done });
     curves.draw(state, run, beside && otherOf(beside), t, resized);
@@ -187,7 +197,7 @@ export function render({ model, el }) {
     fillTable(state, run, t);
     if (quiz) {
       const guess = quiz.guesses[selected];
-      fig.announce(quiz.said || `Example ${selected + 1}: ${guess === null ? "no guess yet" : CASES[guess].text.split(",")[0]}.`);
+      fig.announce(quiz.said || `Example ${selected + 1}: ${guess === null ? "no guess yet" : CASES[guess].text}.`);
     } else fig.announce(sentenceOf(run, t, n));
     fig.checkTasks();
   }
@@ -207,7 +217,7 @@ function numbersOf(run, t, n, i, hidden) {
     ["optimum P* = D*", format(run.best.value)],
     ["w(α)", `(${run.wAt(t).map(format).join(", ")})`],
     ["support vectors", own(`${[...alpha].filter((a) => caseOf(a) > 0).length} of ${n}`)],
-    ["in their KKT case", own(`${held} of ${n}`)],
+    ["as their margin needs", own(`${held} of ${n}`)],
     ["chosen example", String(i + 1)],
     ["its α", own(format(alpha[i]))],
     ["its margin", own(format(margins[i]))],
@@ -217,7 +227,7 @@ function numbersOf(run, t, n, i, hidden) {
 
 function sentenceOf(run, t, n) {
   const held = run.wishAt(t).filter((value) => value === 0).length;
-  const state = `Primal ${format(run.primals[t])}, dual ${format(run.duals[t])}, gap ${gapText(run.gaps[t])}. ${held} of ${n} examples are in their case.`;
+  const state = `Primal ${format(run.primals[t])}, dual ${format(run.duals[t])}, gap ${gapText(run.gaps[t])}. ${held} of ${n} have the α that their margin needs.`;
   if (t === 0) return `No step is taken. ${state}`;
   const i = run.draws[t - 1];
   return `Step ${t}: α of example ${i + 1} went from ${format(run.alphaAt(t - 1)[i])} to ${format(run.alphaAt(t)[i])}. ${state}`;

@@ -13,21 +13,22 @@ const HEIGHTS = [0, 0.5, 1]; // of a guess
 /**
  * The panel. `onStep(i)` asks for the exact step, `onSet(i, value)` sets alpha by hand, `onGuess(i, which)` guesses
  * a case, `onSelect(i)` is told which example has the focus; `alphaOf(i)` is alpha now, also between two draws.
+ * `answers` is shown below the bars while the reader guesses.
  */
-export function barsPanel(fig, { onStep, onSet, onGuess, onSelect, alphaOf }) {
+export function barsPanel(fig, { onStep, onSet, onGuess, onSelect, alphaOf, answers }) {
   const p = plane(fig, { title: "Dual variables", xLabel: "example", yLabel: "αᵢ", aspect: 0.82, equal: false, role: "group" });
   const marks = p.layer("marks").attr("aria-hidden", "true").style("pointer-events", "none");
   const layer = p.layer("bars").attr("role", "group");
   const help = h("p", { class: "pf-help" });
-  const rows = CASES.map(({ name, text }) => {
+  const rows = CASES.map(({ name, text, needs }) => {
     const list = h("span", { class: "du-list" });
     const swatch = s("svg", { width: 14, height: 14, viewBox: "0 0 14 14", "aria-hidden": "true" }, s("rect", { class: `du-swatch is-${name}`, x: 1, y: 1, width: 12, height: 12, rx: 2 }));
-    return { list, el: h("li", {}, swatch, h("span", { text: `${text}: ` }, list)) };
+    return { list, el: h("li", {}, swatch, h("span", { text: `${text}, needs ${needs}: ` }, list)) };
   });
   const key = (text, shape) => h("li", {}, s("svg", { width: 22, height: 14, viewBox: "-11 -7 22 14", "aria-hidden": "true" }, shape), text);
   const legend = h("ul", { class: "pf-legend" },
     key("where the step would go", s("path", { class: "du-target", d: "M-8,0H8" })), key("moved in this step", s("path", { class: "du-moved", d: "M0,4L-5,-4H5Z" })));
-  p.el.append(legend, h("ul", { class: "du-cases", "aria-label": "The KKT case of each example" }, ...rows.map(({ el }) => el)), help);
+  p.el.append(legend, h("ul", { class: "du-cases", "aria-label": "The case of each example" }, ...rows.map(({ el }) => el)), help, answers);
 
   let nodes = [];
   let selected = 0;
@@ -87,6 +88,7 @@ export function barsPanel(fig, { onStep, onSet, onGuess, onSelect, alphaOf }) {
 
   return {
     el: p.el,
+    focus: () => focusOn(selected),
     /** `guesses` is null unless the reader is guessing; then nothing is shown that would tell the answer. */
     draw({ y, printed }, run, t, { resized, selected: now, guesses, done }) {
       if (resized) p.resize();
@@ -122,6 +124,7 @@ export function barsPanel(fig, { onStep, onSet, onGuess, onSelect, alphaOf }) {
       moved.style.display = t > 0 && !guesses ? "" : "none";
       if (t > 0) attr(moved, "transform", `translate(${p.x(run.draws[t - 1] + 1)},1)`);
       legend.hidden = Boolean(guesses);
+      answers.hidden = !guesses;
 
       const wishes = run.wishAt(t);
       const cases = guesses ?? [...alpha].map(caseOf);
@@ -141,7 +144,7 @@ export function barsPanel(fig, { onStep, onSet, onGuess, onSelect, alphaOf }) {
       const far = [...alpha].map((a, i) => coordinateGap(a, margins[i]));
       const held = wishes.filter((value) => value === 0).length;
       p.describe(`${held} of ${n} examples are where their margin wants them; the largest part of the gap is example ${far.indexOf(Math.max(...far)) + 1}'s`);
-      p.note(held === n ? "Every example is in its case: this is the optimum, to three digits."
+      p.note(held === n ? "Every α is as its margin needs: this is the optimum, to three digits."
         : "↑ and ↓: its margin says that α must go up or down.");
       help.textContent = `Press a bar for its ${printed ? "printed" : "exact"} step, or drag its end to set α yourself.`;
     },

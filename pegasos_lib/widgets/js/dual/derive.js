@@ -109,7 +109,7 @@ export const coordinateGap = (alpha, margin) => (margin < 1 ? (1 - alpha) * (1 -
 const TOLERANCE = 1e-3;
 const END = 1e-12; // as near to 0 or 1 is rounding
 export const CASES = [
-  { name: "zero", text: "α = 0, margin ≥ 1" }, { name: "inside", text: "0 < α < 1, margin = 1" }, { name: "one", text: "α = 1, margin ≤ 1" },
+  { name: "zero", text: "α = 0", needs: "margin ≥ 1" }, { name: "inside", text: "0 < α < 1", needs: "margin = 1" }, { name: "one", text: "α = 1", needs: "margin ≤ 1" },
 ];
 
 /** Which of the cases alpha is in: 0, 1 (inside) or 2. */

@@ -46,7 +46,7 @@ export function scenePanel(fig, { describe, onSelect }) {
   p.el.append(h("ul", { class: "pf-legend" },
     key("+1", dot("")), key("−1", dot("is-minus", DIAMOND)), key("α = 0", dot("is-zero")),
     key("α inside", dot(""), s("path", { class: "du-ring is-inside", d: RING })), key("α = 1", dot(""), s("path", { class: "du-ring is-one", d: RING })),
-    beforeKey), points.toolbar);
+    key("chosen", dot(""), s("circle", { class: "du-picked", r: 8 })), beforeKey), points.toolbar);
 
   const follow = () => {
     const i = points.chosen();
@@ -65,6 +65,7 @@ export function scenePanel(fig, { describe, onSelect }) {
       margins.forEach((node, j) => attr(node, "d", lineOf(p, w, 2 * j - 1)));
       attr(before, "d", old ? lineOf(p, old, 0) : "");
       beforeKey.hidden = !old;
+      points.toolbar.hidden = isBest; // the bars that are to be guessed come nearer on a phone
       points.update((i) => `${cases[i] === null ? "" : `is-${CASES[cases[i]].name}`}${i === selected ? " is-picked" : ""}`);
       const at = placesOf(p, X);
       labels.selectAll("text").data(at).join("text").attr("class", "pf-mark-label").attr("text-anchor", "middle").attr("dy", "0.35em")
