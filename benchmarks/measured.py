@@ -26,11 +26,13 @@ def rounded(value: Any, digits: int = 5) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def store(name: str, command: str, results: dict[str, Any], folder: Path = FOLDER) -> Path:
+def store(
+    name: str, command: str, results: dict[str, Any], folder: Path = FOLDER, digits: int = 5
+) -> Path:
     """Write the results under `name`, with the command that gives them and the machine."""
     folder.mkdir(exist_ok=True)
     path = folder / f"{name}.json"
-    held = {"command": command, "machine": machine(), "results": rounded(results)}
+    held = {"command": command, "machine": machine(), "results": rounded(results, digits)}
     path.write_text(json.dumps(held, separators=(",", ":"), allow_nan=False) + "\n")
     return path
 

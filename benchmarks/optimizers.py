@@ -2,7 +2,7 @@
 
 Run it with
 
-    python -m benchmarks.optimizers [--repeats 5] [--l2]
+    python -m benchmarks.optimizers [--repeats 5] [--l2] [--store]
 
 GD and projected GD take 100 steps on all 10,000 examples; the five online solvers take 10,000
 steps on one. As in the document, all but GD stay in the l1 ball of radius 10; `--l2` gives each
@@ -11,7 +11,8 @@ the objective is evaluated there.
 
 "steps" is `Run.seconds`; "all" is the wall time of the call and the objectives, with the checks,
 the draws and the keeping. All variants run in turn, over and over, each time on new examples.
-Compiling is not timed.
+Compiling is not timed. `--store` writes the times of every round, in milliseconds, to
+book/_data/optimizers.json; with 15 repeats it takes 3 minutes on two slow cores.
 """
 
 from __future__ import annotations
@@ -21,64 +22,58 @@ import os
 import platform
 import time
 from collections.abc import Callable
-from functools import partial
-from typing import Any
 
 import numpy as np
 
-from pegasos_lib import (
-    HingeProblem,
-    L1Ball,
-    adagrad,
-    exponentiated_gradient,
-    load_mnist_binary,
-    mirror_descent,
-    pegasos,
-    sgd,
-    subgradient_descent,
-    use_jit,
-)
+from pegasos_lib import HingeProblem, load_mnist_binary, use_jit
+from pegasos_lib.optimizers import BATCH, OPTIMIZERS, RADIUS, optimize
 
+from .measured import store
 from .turns import in_turn
 
-LAM, RADIUS = 1e-3, 10.0
-BATCH, ONLINE = range(101), range(0, 10_001, 100)
+LAM = 1e-3
+RECORD = {"batch": range(101), "online": range(0, 10_001, 100)}
 GOALS = {"compiled": 900.0, "NumPy": 2000.0}  # ms, for all seven together
 
 
-def optimizers(l2: bool) -> dict[str, Callable[..., Any]]:
-    """Return the seven solvers by name, on their own sets or on the l1 ball."""
-    ball: dict[str, Any] = {} if l2 else {"project": L1Ball(RADIUS)}
-    batch = partial(subgradient_descent, n_iter=100, record=BATCH)
-    online = {"n_iter": 10_000, "record": ONLINE}
-    return {
-        "GD": lambda p, rng: batch(p),
-        "projected GD": lambda p, rng: batch(p, **({"project": True} | ball)),
-        "SGD": partial(sgd, **online, **ball),
-        "mirror descent": partial(mirror_descent, **online, **ball),
-        "EG+-": partial(exponentiated_gradient, radius=RADIUS, **online),
-        "AdaGrad": partial(adagrad, **online, **ball),
-        "Pegasos": partial(pegasos, **online, **ball),
-    }
-
-
 def timer(
-    solve: Callable[..., Any], problem: HingeProblem, jit: bool
+    name: str, problem: HingeProblem, own: bool, jit: bool, record: dict[str, range]
 ) -> Callable[[], tuple[float, float]]:
     """Return a function that gives the milliseconds of the steps, and of all with the objectives.
 
     It draws the same examples for each solver.
     """
-    rng = np.random.default_rng(0)
+    rng, counts = np.random.default_rng(0), record["batch" if name in BATCH else "online"]
 
     def time_one() -> tuple[float, float]:
         start = time.perf_counter()
         with use_jit(jit):
-            run = solve(problem, rng=rng)
+            run = optimize(
+                name,
+                problem,
+                n_iter=counts[-1],
+                feasible="own" if own else "l1",
+                rng=rng,
+                record=counts,
+            )
             assert np.isfinite(run.trace.objective).all()
         return 1e3 * run.seconds, 1e3 * (time.perf_counter() - start)
 
     return time_one
+
+
+def times(
+    problem: HingeProblem, own: bool, repeats: int, record: dict[str, range] = RECORD
+) -> dict[str, list[tuple[float, float]]]:
+    """Return the milliseconds of "steps" and "all" of each round, for "path, name"."""
+    return in_turn(
+        {
+            f"{path}, {name}": timer(name, problem, own, path == "compiled", record)
+            for path in GOALS
+            for name in OPTIMIZERS
+        },
+        repeats,
+    )
 
 
 def main() -> None:
@@ -86,16 +81,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--l2", action="store_true", help="each on its own set, not the l1 ball")
+    parser.add_argument("--store", action="store_true", help="write book/_data/optimizers.json")
     arguments = parser.parse_args()
 
     problem = HingeProblem(*load_mnist_binary(), LAM)
-    solvers, paths = optimizers(arguments.l2), {"compiled": True, "NumPy": False}
-    variants = {
-        f"{path}, {name}": timer(solve, problem, jit)
-        for path, jit in paths.items()
-        for name, solve in solvers.items()
-    }
-    taken = in_turn(variants, arguments.repeats)
+    taken = times(problem, arguments.l2, arguments.repeats)
     load = os.getloadavg()[0]
     print(f"{platform.machine()}, {os.cpu_count()} cores, load {load:.1f}, NumPy {np.__version__}")
     print(
@@ -103,17 +93,43 @@ def main() -> None:
         f"{'own sets' if arguments.l2 else f'l1 ball of {RADIUS:g}'}; "
         f"medians of {arguments.repeats} runs"
     )
-    columns = [f"{path}, {part}" for path in paths for part in ("steps", "all")]
+    columns = [f"{path}, {part}" for path in GOALS for part in ("steps", "all")]
     print(f"{'ms':<16}" + "".join(f"{column:>17}" for column in columns))
     medians = {key: np.median(pairs, axis=0) for key, pairs in taken.items()}
-    for name in solvers:
-        row = np.concatenate([medians[f"{path}, {name}"] for path in paths])
+    for name in OPTIMIZERS:
+        row = np.concatenate([medians[f"{path}, {name}"] for path in GOALS])
         print(f"{name:<16}" + "".join(f"{value:17.1f}" for value in row))
     # The seven of one round together, and the median of that.
-    sums = {path: sum(np.array(taken[f"{path}, {name}"]) for name in solvers) for path in paths}
-    row = np.concatenate([np.median(sums[path], axis=0) for path in paths])
+    sums = {path: sum(np.array(taken[f"{path}, {name}"]) for name in OPTIMIZERS) for path in GOALS}
+    row = np.concatenate([np.median(sums[path], axis=0) for path in GOALS])
     print(f"{'all seven':<16}" + "".join(f"{value:17.1f}" for value in row))
-    print(f"{'goal':<16}" + "".join(f"{GOALS[path]:17.0f}" for path in paths for _ in range(2)))
+    print(f"{'goal':<16}" + "".join(f"{GOALS[path]:17.0f}" for path in GOALS for _ in range(2)))
+
+    if arguments.store:
+        path = store(
+            "optimizers",
+            f"python -m benchmarks.optimizers --store --repeats {arguments.repeats}"
+            + (" --l2" if arguments.l2 else ""),
+            {
+                "lam": LAM,
+                "set": "own" if arguments.l2 else "l1",
+                "steps": {kind: counts[-1] for kind, counts in RECORD.items()},
+                "times": {
+                    path: {
+                        name: dict(
+                            zip(
+                                ("steps", "all"),
+                                zip(*taken[f"{path}, {name}"], strict=True),
+                                strict=True,
+                            )
+                        )
+                        for name in OPTIMIZERS
+                    }
+                    for path in GOALS
+                },
+            },
+        )
+        print(f"written to {path}")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from .dual import DualExplorer
 from .margin import MarginExplorer
 from .minibatch import MinibatchExplorer
 from .pegasos import PegasosExplorer
+from .race import RaceExplorer
 from .regret import RegretExplorer
 from .subgradient import SubgradientExplorer
 
@@ -16,6 +17,7 @@ __all__ = [
     "MarginExplorer",
     "MinibatchExplorer",
     "PegasosExplorer",
+    "RaceExplorer",
     "RegretExplorer",
     "SubgradientExplorer",
 ]

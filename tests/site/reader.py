@@ -11,7 +11,8 @@ AXE = files("axe_playwright_python").joinpath("axe.min.js")
 PAGE = """<!doctype html><html lang="en" data-theme="{theme}"><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>A figure</title>
 <link rel="icon" href="data:,"><body><main><h1>A figure</h1>{figures}</main>
-<script src="figures.js"></script><script src="{kind}.js"></script></body></html>"""
+<script src="figures.js"></script><script src="data.js"></script>
+<script src="{kind}.js"></script></body></html>"""
 
 # What the panels of a page say, and what its controls hold.
 SHOWN = """() => [document.querySelector('.pf-panels').innerText,
@@ -28,11 +29,13 @@ def with_state(markup, raw_state):
     )
 
 
-def figure_opener(folder, visit, explorer, reader):
+def figure_opener(folder, visit, explorer, reader, data=""):
     """Return a function that opens a page with figures in some state, for the reader's class.
 
-    The page, which has no theme of the site, and the scripts are written to the folder.
+    The page, which has no theme of the site, and the scripts are written to the folder; `data` is
+    the script with the measured results, for a figure that shows some.
     """
+    (folder / "data.js").write_text(data, "utf-8")
     for name in ("figures.js", f"{explorer.kind}.js"):
         (folder / name).write_text(static_text(name), "utf-8")
 

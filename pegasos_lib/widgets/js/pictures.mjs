@@ -1,7 +1,8 @@
 // Draws ../static/<kind>.svg, the still pictures of the figures: what a reader sees on GitHub, in print or without
-// JavaScript. Each is taken from the figure itself, as it starts, in a headless Chromium: `npm run pictures`.
+// JavaScript. Each is taken from the figure itself, as it starts, in a headless Chromium: `npm run pictures`, or of some kinds
+// alone `node pictures.mjs race`.
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -92,10 +93,16 @@ function gather() {
   document.body.replaceChildren(Object.assign(document.createElement("pre"), { id: "picture", textContent: out }));
 }
 
+// What a figure of measured results shows: those that the book has committed.
+function results(kind) {
+  const file = here(`../../../book/_data/${kind}.json`);
+  return existsSync(file) ? `globalThis.PegasosData={${kind}:${JSON.stringify(JSON.parse(readFileSync(file, "utf8")).results)}};` : "";
+}
+
 function picture(kind) {
   const script = ["figures", kind].map((name) => readFileSync(here(`../static/${name}.js`), "utf8")).join("");
   const page = `<!doctype html><html data-theme="light"><meta charset="utf-8"><body>
-<div class="pegasos-figure" data-figure="${kind}"></div><script>${script}</script>
+<div class="pegasos-figure" data-figure="${kind}"></div><script>${results(kind)}${script}</script>
 <script>addEventListener("load", () => setTimeout(${gather}, 800))</script></body></html>`;
   const folder = mkdtempSync(join(tmpdir(), "picture-"));
   try {
@@ -112,8 +119,9 @@ function picture(kind) {
   }
 }
 
-const kinds = readdirSync(here("../static")).filter((name) => /^(?!figures\.).*\.js$/.test(name));
-for (const kind of kinds.map((name) => name.replace(".js", ""))) {
+const all = readdirSync(here("../static")).filter((name) => /^(?!figures\.).*\.js$/.test(name)).map((name) => name.replace(".js", ""));
+const asked = process.argv.slice(2);
+for (const kind of asked.length > 0 ? asked : all) {
   const svg = picture(kind);
   writeFileSync(here(`../static/${kind}.svg`), `${svg}\n`);
   console.log(`${kind}.svg: ${(svg.length / 1024).toFixed(1)} kB`);

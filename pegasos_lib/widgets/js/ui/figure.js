@@ -11,14 +11,14 @@ const REDRAW = "redraw";
  * `defaults`: every input key and what it is when the page does not say. `clean(state)`: the same
  * keys with what cannot be (a bad link, an odd trait) put right. `draw(changed)`: draws everything
  * from `fig.get(key)`; `changed` is the Set of keys set since the last draw (null: draw it all).
- * `css` is the figure's own style. Every draw leaves the performance measure "pegasos-figure:redraw" (`<kind>-figure:redraw`).
+ * `css` is the figure's own style; `firstArguments` are names that stand first in the call that gives its state. Every draw leaves the performance measure "pegasos-figure:redraw" (`<kind>-figure:redraw`).
  */
-export function createFigure({ model, el, kind, title, lead, css, defaults, clean, draw }) {
+export function createFigure({ model, el, kind, title, lead, css, defaults, clean, draw, firstArguments = [] }) {
   const keys = Object.keys(defaults);
   const region = (name, attributes = {}) => h("div", { class: `pf-${name}`, ...attributes });
   const live = h("p", { class: "pf-live", role: "status", "aria-live": "polite" });
   const fig = {
-    model, el, kind, defaults,
+    model, el, kind, defaults, firstArguments,
     panels: region("panels"),
     playback: region("player"),
     summary: region("summary"),

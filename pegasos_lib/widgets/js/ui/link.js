@@ -13,7 +13,7 @@ function nameOf({ el, kind }) {
 function encode(value) {
   if (!Array.isArray(value)) return typeof value === "object" ? JSON.stringify(value) : String(value);
   if (value.every(Array.isArray)) return value.map((row) => row.join(",")).join(";");
-  return value.every((item) => typeof item === "number") ? value.join(",") : JSON.stringify(value);
+  return value.every((item) => typeof item !== "object") ? value.join(",") : JSON.stringify(value);
 }
 
 function decode(text, like) {
@@ -23,7 +23,8 @@ function decode(text, like) {
   if (text.startsWith("[{") || text.startsWith("{")) return JSON.parse(text);
   if (text === "") return [];
   if (Array.isArray(like[0])) return text.split(";").map((row) => row.split(",").map(Number));
-  return text === "[]" ? [] : text.split(",").map(Number);
+  if (text === "[]") return [];
+  return typeof like[0] === "string" ? text.split(",") : text.split(",").map(Number);
 }
 
 /** The fragment that restores the state of `fig`. */
@@ -69,7 +70,8 @@ function call(fig) {
   const differs = (key) => encode(fig.get(key)) !== encode(fig.defaults[key]);
   const changed = Object.entries(fig.state()).filter(([key]) =>
     (TOGETHER.find((keys) => keys.includes(key)) ?? [key]).some(differs));
-  return `${name}(${changed.map(([key, value]) => `${key}=${python(value)}`).join(", ")})`;
+  const given = changed.map(([key, value]) => `${key}=${python(value)}`);
+  return `${name}(${[...fig.firstArguments, ...given].join(", ")})`;
 }
 
 /** "Copy link": on a page the address that restores the state, in a notebook the call that does. */
