@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pegasos_lib import HingeProblem, pegasos, sdca, sgd
+from pegasos_lib import HingeProblem, outlier_pegasos, pegasos, sdca, sgd
 from pegasos_lib.steps import ConstantStep, InverseSqrt, InverseTime, PegasosStep, WeightedStep
 
 ROOT = Path(__file__).resolve().parents[1]
 GOLDEN = Path(__file__).parent / "golden"
-FILES = ["problems", "steps", "runs", "optima", "draws"]
+FILES = ["problems", "steps", "runs", "optima", "draws", "outliers"]
 
 
 # ---------------------------------------------------------------- from inputs to outputs
@@ -89,6 +89,27 @@ def evaluate_runs(case):
     return outputs
 
 
+def solve_outliers(case, **draws):
+    return outlier_pegasos(
+        problem_of(case), n_iter=case["n_iter"], batch_size=case["batch_size"],
+        record=range(case["n_iter"] + 1), **case["options"], **draws,
+    )  # fmt: skip
+
+
+def evaluate_outliers(case):
+    run = solve_outliers(case, draws=np.array(case["draws"]))
+    removed_at = np.zeros(len(case["X"]), dtype=np.int64)  # 0: never
+    removed_at[run.removed] = run.removed_at
+    return {
+        "w": run.trace.w,
+        "rose": np.isin(np.arange(1, case["n_iter"] + 1), run.rises),
+        "flags": run.flags,
+        "p": run.p,
+        "removed_at": removed_at,
+        "work": run.trace_evaluations,
+    }
+
+
 def evaluate_optima(case):
     """Give the two ends between which the least value lies, from the library's own certificate."""
     problem = problem_of(case)
@@ -139,6 +160,7 @@ EVALUATE = {
     "runs": evaluate_runs,
     "optima": evaluate_optima,
     "draws": evaluate_draws,
+    "outliers": evaluate_outliers,
 }
 
 
@@ -242,6 +264,27 @@ def draw_draws(rng):
             (5, 1, 4, 1, True, "permutation"),
         )
     ]
+
+
+def draw_outliers(rng):
+    settings = [
+        ("two-out", 1, 0.02, 0.0, {"two_out": 2}),
+        ("undo", 3, 0.05, 0.0, {"undo": True}),
+        ("two-out and probability", 2, 0.01, 0.0,
+         {"two_out": 2, "probability": 0.5, "importance_weights": True, "test": "alive"}),
+        ("all, instantaneous", 4, 0.003, 0.0,
+         {"undo": True, "two_out": 2, "probability": 0.7, "test": "instantaneous"}),
+        ("undo and probability", 1, 0.1, 1.0,
+         {"undo": True, "probability": 0.3, "p_min": 0.1, "project": False,
+          "w0": [0.3, -0.2, 0.1]}),
+    ]  # fmt: skip
+    cases = []
+    for name, k, lam, constant, options in settings:
+        case = {"name": name, **blobs(rng, 20), "lam": lam, "constant": constant, "n_iter": 60}
+        case |= {"batch_size": k, "options": options}
+        # What a variant draws hangs on whom it has removed or lowered: the library draws it.
+        cases.append({**case, "draws": plain(solve_outliers(case, rng=rng).draws)})
+    return cases
 
 
 def check_margins_clear_of_the_kink(case, w):

@@ -5,6 +5,7 @@ from .descent import DescentExplorer
 from .dual import DualExplorer
 from .margin import MarginExplorer
 from .minibatch import MinibatchExplorer
+from .outliers import OutliersExplorer
 from .pegasos import PegasosExplorer
 from .race import RaceExplorer
 from .regret import RegretExplorer
@@ -16,6 +17,7 @@ __all__ = [
     "DualExplorer",
     "MarginExplorer",
     "MinibatchExplorer",
+    "OutliersExplorer",
     "PegasosExplorer",
     "RaceExplorer",
     "RegretExplorer",

@@ -174,8 +174,9 @@ class PegasosExplorer(PointsFigure):
         return w
 
 
-def _uint32(seed: int) -> Iterator[int]:
-    # mulberry32 of engine.js: a counter and a mixing step, so that a block is computed at once.
+def figure_integers(seed: int) -> Iterator[int]:
+    """Yield the 32-bit integers of engine.js's mulberry32, from a seed below 2^32."""
+    # A counter and a mixing step, so that a block is computed at once.
     start = seed
     while True:
         with np.errstate(over="ignore"):
@@ -200,7 +201,7 @@ def figure_draws(
     -------
     ndarray of int64, shape (n_iter,) if batch_size is 1, else (n_iter, batch_size)
     """
-    numbers = _uint32(seed % 2**32)
+    numbers = figure_integers(seed % 2**32)
 
     def below(bound: int) -> int:
         limit = 2**32 - 2**32 % bound

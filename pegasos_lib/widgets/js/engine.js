@@ -230,14 +230,15 @@ export function radiusOf(project, lam) {
 
 /**
  * Stochastic subgradient steps along the given `draws` (nIter*batchSize indices). Returns all
- * nIter + 1 iterates, w_1 = 0 first, w_{nIter+1} last. Pegasos is step = "pegasos".
+ * nIter + 1 iterates, w_1 first (0, or `start`), w_{nIter+1} last. Pegasos is step = "pegasos".
  */
 export function sgd(problem, {
-  draws, batchSize = 1, nIter = draws.length / batchSize, step = "pegasos", c = 1, project = false,
+  draws, batchSize = 1, nIter = draws.length / batchSize, step = "pegasos", c = 1, project = false, start = null,
 }) {
   const { Z, d, lam } = problem;
   const radius = radiusOf(project, lam);
   const W = new Float64Array((nIter + 1) * d);
+  if (start) W.set(start);
   const v = new Float64Array(d);
   for (let t = 1; t <= nIter; t++) {
     const now = (t - 1) * d;
@@ -265,6 +266,127 @@ export function sgd(problem, {
     if (radius !== Infinity) projectBall(W, radius, now + d, d);
   }
   return W;
+}
+
+/**
+ * Pegasos that watches the objective, with what it may do at a rise: pegasos_lib.outlier_pegasos.
+ *
+ * `uniform()` gives numbers in [0, 1): an example of `draws` that was removed, or whose weight fell,
+ * gives way to another one by it. Without it the draws are taken as they are. `twoOut` is the number
+ * of flags at which an example goes, `gamma` the factor of the weights; null leaves that part out.
+ *
+ * Returns all nIter + 1 iterates W, the candidates (row t - 1: that of step t), which steps `rose`,
+ * the `draws` that were used, `flags`, weights `p`, `removedAt` and `removed` (a step for each
+ * example, Infinity where it lives; the examples in order), and `work`, in evaluations of an example
+ * until each iterate.
+ */
+export function outlierPegasos(problem, {
+  draws: given, batchSize = 1, uniform = null, undo = false, twoOut = null, gamma = null, pMin = 0.01,
+  weighted = false, test = "full", project = true, start = null,
+}) {
+  const { Z, n, d, lam } = problem;
+  const nIter = given.length / batchSize;
+  const draws = Int32Array.from(given);
+  const radius = radiusOf(project, lam);
+  const W = new Float64Array((nIter + 1) * d);
+  const candidates = new Float64Array(nIter * d);
+  const rose = new Uint8Array(nIter);
+  const work = new Float64Array(nIter + 1);
+  const flags = new Int32Array(n);
+  const p = new Float64Array(n).fill(1);
+  const removedAt = new Float64Array(n).fill(Infinity);
+  const removed = [];
+  const sums = new Float64Array(n); // of p over the living, up to each example
+  let known = false; // whether they are those of now
+  const total = () => {
+    for (let i = 0, sum = 0; i < n && !known; i++) sums[i] = sum += removedAt[i] === Infinity ? p[i] : 0;
+    known = true;
+    return sums[n - 1];
+  };
+  const another = () => {
+    const at = uniform() * total();
+    let i = 0;
+    while (!(sums[i] > at)) i++;
+    return i;
+  };
+
+  // Margins are kept at w, on all examples or on the batch alone, and found anew at a candidate.
+  const instantaneous = test === "instantaneous";
+  const many = instantaneous ? batchSize : n;
+  const evaluate = (X, row, first, out) => {
+    for (let a = 0; a < many; a++) out[a] = dot(Z, (instantaneous ? draws[first + a] : a) * d, X, row * d, d);
+  };
+  const value = (X, row, m) => {
+    let loss = 0;
+    if (test === "alive") for (let i = 0; i < n; i++) loss += removedAt[i] === Infinity ? Math.max(0, 1 - m[i]) : 0;
+    else for (let a = 0; a < many; a++) if (m[a] < 1) loss += 1 - m[a];
+    return (lam / 2) * dot(X, row * d, X, row * d, d) + loss / (test === "alive" ? n - removed.length : many);
+  };
+  let [m, next] = [new Float64Array(many), new Float64Array(many)];
+  if (start) W.set(start);
+  let f = 0;
+  let evaluations = 0;
+  if (!instantaneous) {
+    if (start?.some((v) => v !== 0)) evaluations = n;
+    evaluate(W, 0, 0, m);
+    f = value(W, 0, m);
+  }
+  work[0] = evaluations;
+
+  for (let t = 1; t <= nIter; t++) {
+    const now = t - 1; // the row of w_t, and of the candidate
+    const first = now * batchSize;
+    if (uniform) {
+      for (let a = first; a < first + batchSize; a++) {
+        const kept = removedAt[draws[a]] === Infinity ? p[draws[a]] : 0;
+        if (kept < 1 && uniform() >= kept) draws[a] = another();
+      }
+    }
+    if (instantaneous) {
+      evaluate(W, now, first, m);
+      f = value(W, now, m);
+    }
+
+    const decay = now / t;
+    for (let j = now * d; j < t * d; j++) candidates[j] = decay * W[j];
+    let hit = false;
+    for (let a = 0; a < batchSize; a++) {
+      const i = draws[first + a];
+      if (!(m[instantaneous ? a : i] < 1)) continue;
+      hit = true;
+      const push = (weighted ? total() / (n * p[i]) : 1) / (lam * t * batchSize);
+      for (let j = 0; j < d; j++) candidates[now * d + j] += push * Z[i * d + j];
+    }
+    const norm = Math.sqrt(dot(candidates, now * d, candidates, now * d, d));
+    const shrink = norm > radius ? radius / norm : 1;
+    for (let j = now * d; j < t * d; j++) candidates[j] *= shrink;
+
+    // Without a hit the candidate is a multiple of w, and so are its margins.
+    if (hit) {
+      evaluate(candidates, now, first, next);
+      evaluations += many;
+    } else for (let a = 0; a < many; a++) next[a] = decay * shrink * m[a];
+    const nextF = value(candidates, now, next);
+    rose[now] = nextF > f;
+    const taken = !(rose[now] && undo);
+    for (let j = 0; j < d; j++) W[t * d + j] = taken ? candidates[now * d + j] : W[now * d + j];
+    if (taken) [m, next, f] = [next, m, nextF];
+    work[t] = batchSize * t + evaluations;
+    if (!rose[now] || (twoOut === null && gamma === null)) continue;
+
+    const examples = [...new Set(draws.subarray(first, first + batchSize))];
+    const out = [];
+    if (twoOut !== null) {
+      for (const i of examples) if (++flags[i] >= twoOut) out.push(i);
+      if (out.length === n - removed.length) out.shift(); // never all
+      for (const i of out) removedAt[i] = t;
+      removed.push(...out);
+    }
+    if (gamma !== null) for (const i of examples) p[i] = Math.max(pMin, gamma * p[i]);
+    known = false;
+    if (out.length > 0 && test === "alive") f = value(W, t, m);
+  }
+  return { W, candidates, rose, draws, flags, p, removed, removedAt, work };
 }
 
 /**

@@ -72,6 +72,36 @@ for (const c of golden("runs")) {
   });
 }
 
+for (const c of golden("outliers")) {
+  test(`outliers: ${c.name}`, () => {
+    const problem = problemOf(c);
+    const { undo, two_out, probability, p_min, importance_weights, test: watched, project, w0 } = c.options;
+    const options = {
+      draws: Int32Array.from(c.draws.flat()), batchSize: c.batch_size, undo, twoOut: two_out, gamma: probability, pMin: p_min,
+      weighted: importance_weights, test: watched, project, start: w0,
+    };
+    const run = engine.outlierPegasos(problem, options);
+    const e = c.expected;
+    assertClose(run.W, e.w, "w");
+    assert.deepEqual([...run.rose].map(Boolean), e.rose, "rose");
+    assert.deepEqual([...run.flags], e.flags, "flags");
+    assertClose(run.p, e.p, "p");
+    assert.deepEqual([...run.removedAt].map((t) => (t === Infinity ? 0 : t)), e.removed_at, "removed at");
+    assert.deepEqual([...run.work], e.work, "work");
+    assert.deepEqual(new Set(run.removed), new Set(e.removed_at.flatMap((t, i) => (t > 0 ? [i] : []))), "removed");
+  });
+}
+
+test("without a variant the watch changes nothing", () => {
+  const [c] = golden("outliers");
+  const problem = problemOf(c);
+  const draws = engine.drawBatches(3, { n: 20, nIter: 50, batchSize: 2 });
+  const never = () => assert.fail("nothing is to be replaced");
+  const { W, work } = engine.outlierPegasos(problem, { draws, batchSize: 2, uniform: never });
+  assertClose(W, [...engine.sgd(problem, { draws, batchSize: 2, project: true })], "w");
+  assert.ok(work[50] > 100 && (work[50] - 100) % 20 === 0);
+});
+
 for (const c of golden("optima")) {
   test(`optimum: ${c.name}`, () => {
     const { value, gap } = engine.optimum(problemOf(c));
