@@ -10,8 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from jupyter_cache import get_cache
-from jupyter_cache.base import CacheBundleIn
 
 BOOK = Path(__file__).parent
 BUILT = BOOK.parent / "_build"
@@ -44,13 +42,11 @@ def cache(path, notebook, outputs):
         cell.outputs, cell.execution_count = outputs[count], count + 1
     sys.path.insert(0, str(BOOK / "_ext"))
     try:
-        from execution import cache_folder
+        from execution import cache_folder, keep
     finally:
         sys.path.pop(0)
     folder = cache_folder(BOOK.parent, BUILT)
     folder.mkdir(parents=True, exist_ok=True)
     with open(BUILT / ".cache-lock", "w") as lock:  # the other workers write to it too
         fcntl.flock(lock, fcntl.LOCK_EX)
-        get_cache(folder).cache_notebook_bundle(
-            CacheBundleIn(executed, str(path)), check_validity=False, overwrite=True
-        )
+        keep(executed, path, folder)

@@ -8,12 +8,14 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import unquote, urlsplit
 
 import nbformat
 import pytest
 import yaml
 from bs4 import BeautifulSoup
+from nbformat.v4 import new_code_cell, new_notebook
 from sphinxcontrib.katex import katex_version
 
 from .conftest import ROOT, build_book
@@ -396,6 +398,32 @@ def test_the_repository_comes_from_the_setting_or_else_from_origin(tmp_path, mon
 
     (tmp_path / "inner").mkdir()
     assert find_repository(tmp_path / "inner") is None, "Binder needs the book at the root"
+
+
+def test_notebooks_run_side_by_side_and_once_and_one_that_fails_is_left_to_myst_nb(tmp_path):
+    from execution import is_kept, run_what_is_missing
+
+    # Each of two waits for the other: one after the other, they would wait for ever.
+    meet = """import pathlib, time
+pathlib.Path("{mine}").touch()
+while not pathlib.Path("{other}").exists():
+    time.sleep(0.05)
+open("runs", "a").write("{mine}")"""
+    codes = {
+        "a": meet.format(mine="a-runs", other="b-runs"),
+        "b": meet.format(mine="b-runs", other="a-runs"),
+        "c": "1 / 0",
+    }
+    for name, code in codes.items():
+        nbformat.write(new_notebook(cells=[new_code_cell(code)]), tmp_path / f"{name}.ipynb")
+    settings = {"mode": "cache", "cache_path": str(tmp_path / "cache"), "timeout": 60}
+    config = SimpleNamespace(**{f"nb_execution_{key}": value for key, value in settings.items()})
+    app = SimpleNamespace(srcdir=tmp_path, config=config)
+    for _ in range(2):
+        run_what_is_missing(app, None, ["a", "b", "c", "a-page"])
+    kept = [is_kept(tmp_path / f"{name}.ipynb", config.nb_execution_cache_path) for name in codes]
+    assert kept == [True, True, False]
+    assert sorted((tmp_path / "runs").read_text().split("-runs")) == ["", "a", "b"]
 
 
 def test_another_library_is_another_cache(tmp_path):
