@@ -4,9 +4,10 @@ Notebooks run side by side, as many as there are cores, before myst-nb takes the
 
 jupyter-cache knows a notebook by its own code, so that a picture would stay as an older library
 drew it. Here the cache's folder carries a digest of the library's sources and of the committed
-results that chapters load: a change finds an empty cache, and Sphinx, which sees a changed setting,
-reads every page again. In the same way a setting holds a digest of the static files, templates and
-extensions: Sphinx by itself copies a changed style sheet only when some page changed too.
+results that chapters load, those of `make bench` among them: a change finds an empty cache, and
+Sphinx, which sees a changed setting, reads every page again. In the same way a setting holds a
+digest of the static files, templates and extensions: Sphinx by itself copies a changed style sheet
+only when some page changed too.
 """
 
 import hashlib
@@ -49,8 +50,10 @@ def cache_folder(root, built):
     spec = importlib.util.find_spec("pegasos_lib")
     if spec is None:
         return None
-    results = digest_of(root / "book" / "_data")
-    return built / ".jupyter_cache" / f"{library_digest(Path(spec.origin).parent)}-{results}"
+    library = library_digest(Path(spec.origin).parent)
+    loaded = root / "book" / "_data", root / "benchmarks" / "results"
+    results = "-".join(digest_of(folder, {".json"}) for folder in loaded)
+    return built / ".jupyter_cache" / f"{library}-{results}"
 
 
 def choose_cache(app, config):

@@ -437,6 +437,20 @@ def test_another_library_is_another_cache(tmp_path):
     assert library_digest(tmp_path) != first
 
 
+@pytest.mark.parametrize("folder", ["book/_data", "benchmarks/results"])
+def test_other_results_are_another_cache(tmp_path, folder):
+    from execution import cache_folder
+
+    (tmp_path / folder).mkdir(parents=True)
+    file = tmp_path / folder / "results.json"
+    file.write_text("1\n")
+    first = cache_folder(tmp_path, tmp_path)
+    (tmp_path / folder / "picture.svg").write_text("no result\n")
+    assert cache_folder(tmp_path, tmp_path) == first
+    file.write_text("2\n")
+    assert cache_folder(tmp_path, tmp_path) != first
+
+
 def test_a_changed_style_sheet_reaches_the_site(small_book):
     folder = small_book()
     assert build_book(folder, env=without_repository()).returncode == 0
