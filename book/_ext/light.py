@@ -43,7 +43,7 @@ def defer_scripts(app, pagename, templatename, context, doctree):
 
     The pages share Sphinx's script objects, so each page sets both ways what it needs.
     """
-    context["deferred"] = deferred = pagename != "search"
+    deferred = pagename != "search"
     for script in context["script_files"]:
         if getattr(script, "filename", None):
             name, value = "defer", "defer"
