@@ -59,8 +59,16 @@ class Terms(SphinxTransform):
         block.parent.insert(at, [index, target])
 
 
+def note_reading(app, env, docnames):
+    """Remember whether any page is read."""
+    app.reads_pages = bool(docnames)
+
+
 def spell_terms(app, env):
-    """Write the terms into the index as the glossary does, once all pages are read."""
+    """Write the terms into the index as the glossary does, once all pages are read.
+
+    Return the pages to be written again: Sphinx's search forgets the terms of those that are not.
+    """
     names = {
         anchor: name
         for page in env.metadata.values()
@@ -71,6 +79,9 @@ def spell_terms(app, env):
         for place, (kind, entry, *more) in enumerate(entries):
             term, semicolon, chapter = entry.partition("; ")
             entries[place] = (kind, names.get(term, term) + semicolon + chapter, *more)
+    slugs = {name: page.get("myst_slugs", {}) for name, page in env.metadata.items()}
+    with_terms = [name for name, found in slugs.items() if any(s.startswith(PREFIX) for s in found)]
+    return with_terms if app.reads_pages else []
 
 
 def keep_out_of_search(app, doctree, docname):
@@ -93,6 +104,7 @@ def order_chapters(app, pagename, templatename, context, doctree):
 def setup(app):
     """Connect the transform, and what follows when all pages are read."""
     app.add_transform(Terms)
+    app.connect("env-before-read-docs", note_reading)
     app.connect("env-updated", spell_terms)
     app.connect("doctree-resolved", keep_out_of_search)
     app.connect("html-page-context", order_chapters)

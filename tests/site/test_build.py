@@ -516,3 +516,18 @@ def test_the_static_assets_ship_with_their_licences():
     assert (static / "icons" / "icons.woff2").stat().st_size < 6_000
     css = (static / "katex" / "katex.min.css").read_text("utf-8")
     assert katex_version in css[:80], "the style sheet and the renderer are of one version"
+
+
+def test_a_build_that_reads_a_page_writes_the_glossary_again_for_the_search():
+    from glossary import note_reading, spell_terms
+
+    slugs = {"term-margin": (0, "term-margin", "margin")}
+    metadata = {"book/glossary": {"myst_slugs": slugs}, "book/intro": {}}
+    metadata["book/intro"]["myst_slugs"] = {"how": (0, "how", "How")}
+    app = SimpleNamespace()
+    for read, written in ([], []), (["book/intro"], ["book/glossary"]):
+        index = {"book/objective": [("single", "term-margin; 1", "a", "", None)]}
+        env = SimpleNamespace(metadata=metadata, domaindata={"index": {"entries": index}})
+        note_reading(app, env, read)
+        assert spell_terms(app, env) == written
+        assert index["book/objective"][0][1] == "margin; 1"
