@@ -9,7 +9,6 @@ out other examples, and the methods of a seed run in turn.
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -282,12 +281,8 @@ def measure(
     for seed in seeds:
         part = TASKS[task](seed)
         for lam in lambdas:
-            start = time.perf_counter()
             found.setdefault(f"{lam:g}", []).append(measure_seed(part, lam, seed, epochs))
-            taken = time.perf_counter() - start
-            print(
-                f"{task}, seed {seed}, lambda {lam:g}: {taken:.1f} s", file=sys.stderr, flush=True
-            )
+            measured.say(f"{task}, seed {seed}, lambda {lam:g}")
     return {"d": part.X.shape[1], "lambdas": {lam: summary(runs) for lam, runs in found.items()}}
 
 
@@ -312,7 +307,7 @@ def main() -> None:
     if options.tasks == list(TASKS) and options.seeds >= len(SEEDS):
         print(measured.store(NAME, f"python -m benchmarks.{NAME}", results))
     else:
-        print("only a part was measured: nothing is stored", file=sys.stderr)
+        measured.say("only a part was measured: nothing is stored")
 
 
 if __name__ == "__main__":

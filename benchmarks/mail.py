@@ -19,11 +19,9 @@ loop of benchmarks/outliers.py.
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Any, Literal
 
 import numpy as np
-import scipy.sparse as sp
 
 from pegasos_lib import (
     HingeProblem,
@@ -37,8 +35,8 @@ from pegasos_lib import (
 from pegasos_lib.datasets import Mail
 from pegasos_lib.problem import FloatArray
 
-from .measured import store
-from .outliers import Watched, interval, watched
+from .measured import checkpoints, say, store
+from .outliers import Watched, interval, spoil, test_error, watched
 
 LAM, LAMS, N_ITER, SEEDS, FEWER_SEEDS = 1e-3, (1e-2, 1e-3, 1e-4), 8_000, 20, 10
 GAMMA = 0.5
@@ -67,16 +65,6 @@ WEIGHTED: dict[str, dict[str, Any]] = {
 }
 SUSPICIOUS = ("two-out", "two-out 4", "probability")
 INJECTED = (("flipped", 0.1), ("long", 0.05))
-
-
-def test_error(mail: Mail, w: FloatArray) -> float:
-    """Return the share of the test messages that are on the wrong side."""
-    return float(np.mean(mail.y_test * (mail.X_test @ w) <= 0))
-
-
-def steps_to_keep(n_iter: int, count: int = 25) -> list[int]:
-    """Return step counts from 1 to n_iter, evenly spread on a log scale."""
-    return sorted({round(t) for t in np.geomspace(1, n_iter, count)})
 
 
 def suspects(run: Watched | OutlierRun) -> Any:
@@ -129,7 +117,7 @@ def curves(
     of gap and error from plain; "rises" the share of the steps; "first" the first seed's ends.
     """
     problem, best = HingeProblem(mail.X, mail.y, lam=lam), least(mail, lam)
-    keep = steps_to_keep(n_iter)
+    keep = checkpoints(1, n_iter, 25)
     found: dict[str, Any] = {}
     plain_gaps, plain_errors = np.empty(0), np.empty(0)
     for name, options in variants.items():
@@ -156,7 +144,7 @@ def curves(
         }
         differences = (gaps - plain_gaps).T
         found[name]["against plain"] = [interval(at.tolist()) for at in differences]
-        print(f"  {name}, k = {batch_size}, lambda = {lam:g}", file=sys.stderr)
+        say(f"  {name}, k = {batch_size}, lambda = {lam:g}")
     return {"steps": keep, "variants": found}
 
 
@@ -171,7 +159,7 @@ def ends_only(found: dict[str, Any]) -> dict[str, Any]:
 def long_run(mail: Mail, seeds: range, n_iter: int, lam: float = LAM) -> dict[str, Any]:
     """Return how plain Pegasos does with the work that tests would take, one evaluation a step."""
     problem, best = HingeProblem(mail.X, mail.y, lam=lam), least(mail, lam)
-    keep = steps_to_keep(n_iter)
+    keep = checkpoints(1, n_iter, 25)
     runs = [pegasos(problem, n_iter=n_iter, rng=seed, record=keep) for seed in seeds]
     gaps = [[problem.objective(w) - best for w in run.trace.w] for run in runs]
     errors = [[test_error(mail, w) for w in run.trace.w] for run in runs]
@@ -180,11 +168,8 @@ def long_run(mail: Mail, seeds: range, n_iter: int, lam: float = LAM) -> dict[st
 
 def inject(mail: Mail, kind: Literal["flipped", "long"], share: float, seed: int) -> Mail:
     """Return the mail with a share of outliers: labels turned, and rows ten times as long."""
-    n = len(mail.y)
-    is_outlier = np.zeros(n, dtype=bool)
-    is_outlier[np.random.default_rng([seed, 3]).permutation(n)[: round(share * n)]] = True
-    size = np.where(is_outlier & (kind == "long"), 10.0, 1.0)
-    X, y = sp.csr_matrix(sp.diags(size) @ mail.X), np.where(is_outlier, -mail.y, mail.y)
+    rng = np.random.default_rng([seed, 3])
+    X, y, is_outlier = spoil(mail.X, mail.y, share, kind == "long", rng)
     return Mail(X, y, mail.X_test, mail.y_test, is_outlier)
 
 
@@ -215,7 +200,7 @@ def found_outliers(
                 [precision, recall, float(guess.sum()), error, error - plain]
             )
     columns = ("precision", "recall", "suspects", "error", "error - plain")
-    print(f"  {share:g} {kind}", file=sys.stderr)
+    say(f"  {share:g} {kind}")
     return {
         name: {key: interval([row[c] for row in rows]) for c, key in enumerate(columns)}
         for name, rows in held.items()
@@ -311,7 +296,7 @@ def main() -> None:
     seeds = parser.parse_args().seeds
     results = {}
     for name, mail in (("real", fetch_cs229_spam()), ("generated", make_mail(rng=0))):
-        print(name, file=sys.stderr)
+        say(name)
         results[name] = measure(mail, seeds, more=name == "real")
     command = "python -m benchmarks.mail" + (f" --seeds {seeds}" if seeds != SEEDS else "")
     print(store("mail", command, results))

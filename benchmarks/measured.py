@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,17 @@ import numpy as np
 from .report import machine
 
 FOLDER = Path(__file__).parents[1] / "book" / "_data"
+_BEGIN = time.perf_counter()
+
+
+def say(line: str) -> None:
+    """Show how far a script has come, and after how many seconds."""
+    print(f"{time.perf_counter() - _BEGIN:6.1f} s  {line}", file=sys.stderr, flush=True)
+
+
+def checkpoints(first: int, last: int, count: int) -> list[int]:
+    """Return step counts in geometric progression, without repetition."""
+    return np.unique(np.rint(np.geomspace(first, last, count)).astype(int)).tolist()
 
 
 def rounded(value: Any, digits: int = 5) -> Any:

@@ -26,13 +26,13 @@ from collections.abc import Callable
 import numpy as np
 
 from pegasos_lib import HingeProblem, load_mnist_binary, use_jit
-from pegasos_lib.optimizers import BATCH, OPTIMIZERS, RADIUS, optimize
+from pegasos_lib.optimizers import BUDGET, OPTIMIZERS, RADIUS, kind_of, optimize
 
 from .measured import store
 from .turns import in_turn
 
 LAM = 1e-3
-RECORD = {"batch": range(101), "online": range(0, 10_001, 100)}
+RECORD = {kind: range(0, steps + 1, steps // 100) for kind, steps in BUDGET.items()}
 GOALS = {"compiled": 900.0, "NumPy": 2000.0}  # ms, for all seven together
 
 
@@ -43,7 +43,7 @@ def timer(
 
     It draws the same examples for each solver.
     """
-    rng, counts = np.random.default_rng(0), record["batch" if name in BATCH else "online"]
+    rng, counts = np.random.default_rng(0), record[kind_of(name)]
 
     def time_one() -> tuple[float, float]:
         start = time.perf_counter()

@@ -31,8 +31,6 @@ Intervals are those of Student for the mean over the seeds, at 95 %.
 from __future__ import annotations
 
 import argparse
-import sys
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -44,7 +42,7 @@ from pegasos_lib import HingeProblem, make_rcv1_like
 from pegasos_lib._kernels import chosen, row_dot, rows_of
 from pegasos_lib.problem import FloatArray, IntArray
 
-from .measured import store
+from .measured import say, store
 
 SIZES = (2_000, 8_000, 32_000, 125_000, 500_000)
 OUTLIERS = (("none", 0.0), ("flipped", 0.2), ("far", 0.05))
@@ -95,15 +93,24 @@ def make_clean(n: int, seed: int, d: int = D, nnz: int = NNZ, n_test: int = N_TE
 
 def with_outliers(data: Data, kind: str, share: float, seed: int) -> Data:
     """Return the data with a share of the training examples made outliers."""
-    n = len(data.y)
-    is_outlier = np.zeros(n, dtype=bool)
-    is_outlier[np.random.default_rng([seed, n, 1]).permutation(n)[: round(share * n)]] = True
-    X, y = data.X, np.where(is_outlier, -data.y, data.y)
-    if kind == "far":
-        length = np.where(is_outlier, 10.0, 1.0)
-        values = X.data * np.repeat(length, np.diff(X.indptr))
-        X = sp.csr_matrix((values, X.indices, X.indptr), shape=X.shape)
+    rng = np.random.default_rng([seed, len(data.y), 1])
+    X, y, is_outlier = spoil(data.X, data.y, share, kind == "far", rng)
     return Data(X, y, data.X_test, data.y_test, is_outlier)
+
+
+def spoil(
+    X: Any, y: FloatArray, share: float, lengthen: bool, rng: np.random.Generator
+) -> tuple[Any, FloatArray, Any]:
+    """Turn the labels of a share of the rows, and make these ten times as long if asked to.
+
+    Return X, y and which rows they are.
+    """
+    is_outlier = np.zeros(len(y), dtype=bool)
+    is_outlier[rng.permutation(len(y))[: round(share * len(y))]] = True
+    if lengthen:
+        values = X.data * np.repeat(np.where(is_outlier, 10.0, 1.0), np.diff(X.indptr))
+        X = sp.csr_matrix((values, X.indices, X.indptr), shape=X.shape)
+    return X, np.where(is_outlier, -y, y), is_outlier
 
 
 def take_watched_steps(
@@ -386,7 +393,6 @@ def summary(key: tuple[Any, ...], variant: str, per_seed: list[dict[str, Outcome
 
 def measure(sizes: tuple[int, ...] = SIZES, seeds: int = SEEDS) -> Iterator[list[list[Any]]]:
     """Yield, after each seed of a size, the table so far: a line for each variant in each cell."""
-    begin = time.process_time()
     per_seed: dict[tuple[Any, ...], list[dict[str, Outcome]]] = {}
     for n in sizes:
         for seed in range(SEEDS_ABOVE.get(n, seeds)):
@@ -395,8 +401,7 @@ def measure(sizes: tuple[int, ...] = SIZES, seeds: int = SEEDS) -> Iterator[list
                 data = with_outliers(whole, kind, share, seed)
                 found = outcomes(data, lam, seed, {name: VARIANTS[name] for name in names})
                 per_seed.setdefault((n, kind, share, lam), []).append(found)
-            spent = time.process_time() - begin
-            print(f"n = {n}, seed {seed}: {spent:.0f} s of CPU so far", file=sys.stderr)
+            say(f"n = {n}, seed {seed}")
             yield [
                 summary(key, variant, found)
                 for key, found in sorted(per_seed.items())
@@ -433,7 +438,7 @@ def watches(
             first = [columns["excess"][0], columns["removed"][0]]
             table[-1] = {"n": n, "watch": sample or n, "seeds": seed + 1} | found
             table[-1]["first"] = first
-            print(f"n = {n}, a watch of {sample or n}, seed {seed}", file=sys.stderr)
+            say(f"n = {n}, a watch of {sample or n}, seed {seed}")
             yield table
 
 

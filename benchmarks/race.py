@@ -40,22 +40,28 @@ from __future__ import annotations
 
 import argparse
 import base64
-import sys
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from pegasos_lib import HingeProblem, Run, load_mnist_binary
-from pegasos_lib.optimizers import BATCH, OPTIMIZERS, RADIUS, SETS, comparator, optimize
+from pegasos_lib.optimizers import (
+    BUDGET,
+    LAMS,
+    OPTIMIZERS,
+    RADIUS,
+    SETS,
+    comparator,
+    kind_of,
+    optimize,
+    set_of,
+)
 from pegasos_lib.run import record_counts
 
-from .measured import store
+from .measured import say, store
 from .optima import Floats, Optimum, free_optimum, l1_optimum
 
-LAMS = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
-BUDGET = {"batch": 100, "online": 10_000}
 KEPT = {kind: record_counts(24, steps).tolist() for kind, steps in BUDGET.items()}
 BATCH_SEEDS = 5  # GD draws nothing: it runs again for the clock alone
 QUANTILES = {"median": 0.5, "low": 0.1, "high": 0.9}
@@ -78,11 +84,6 @@ CERTIFICATES = {
     "by coordinate ascent, then an interior-point method on the active problem",
 }
 
-# GD has no set but its own, and SEG± none but the l1 ball.
-MISSING = {("GD", "l1"), ("SEG±", "own")}
-
-Say = Callable[[str], None]
-
 
 def optima(train: HingeProblem, test: HingeProblem, lams: Iterable[float]) -> dict[str, Any]:
     """Return for each lambda the certified optimum over all w, and in the l1 ball."""
@@ -102,7 +103,6 @@ def race(
     seeds: int = 10,
     names: Iterable[str] = OPTIMIZERS,
     kept: dict[str, list[int]] = KEPT,
-    say: Say = lambda line: None,
 ) -> list[dict[str, Any]]:
     """Return the `runs` of the results, from seeds 0, 1, ...; `kept` holds the step counts.
 
@@ -116,8 +116,8 @@ def race(
             problem = train.with_lam(lam)
             for feasible in SETS:
                 for name in names:
-                    kind = "batch" if name in BATCH else "online"
-                    if (name, feasible) in MISSING or (kind == "batch" and seed >= BATCH_SEEDS):
+                    kind, is_other = kind_of(name), set_of(name, feasible) != feasible
+                    if is_other or (kind == "batch" and seed >= BATCH_SEEDS):
                         continue
                     run = optimize(
                         name,
@@ -204,15 +204,10 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10, help="each takes half a minute")
     seeds = parser.parse_args().seeds
 
-    begin = time.perf_counter()
-
-    def say(line: str) -> None:
-        print(f"{time.perf_counter() - begin:6.1f} s  {line}", file=sys.stderr, flush=True)
-
     train, test = mnist()
     optimum = optima(train, test, LAMS)
     say("the optima")
-    runs = race(train, test, optimum, seeds=seeds, say=say)
+    runs = race(train, test, optimum, seeds=seeds)
     for run in runs:
         if run["output"] == "average":
             del run["w"], run["w_scale"]

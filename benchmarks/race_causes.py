@@ -21,8 +21,6 @@ Where three numbers stand for one, they are the median and the 10 and 90 % quant
 from __future__ import annotations
 
 import argparse
-import sys
-import time
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
@@ -40,11 +38,11 @@ from pegasos_lib import (
     subgradient_descent,
     use_jit,
 )
-from pegasos_lib.optimizers import RADIUS
+from pegasos_lib.optimizers import BUDGET, LAMS, RADIUS
 
-from .measured import store
+from .measured import say, store
 from .optima import free_optimum
-from .race import BUDGET, LAMS, QUANTILES, Say, describe, mnist
+from .race import QUANTILES, describe, mnist
 from .turns import in_turn
 
 SMALL = (1e-6, 1e-5, 1e-4)  # below the lambdas of the document
@@ -86,7 +84,6 @@ def long_runs(
     seeds: int = 10,
     passes: tuple[int, ...] = PASSES,
     names: Iterable[str] = LONG,
-    say: Say = lambda line: None,
 ) -> list[dict[str, Any]]:
     """Return P, errors and seconds after so many passes; a step of GD is a pass."""
     steps = [count * train.n for count in passes]
@@ -253,11 +250,6 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10, help="each takes a minute")
     seeds = parser.parse_args().seeds
 
-    begin = time.perf_counter()
-
-    def say(line: str) -> None:
-        print(f"{time.perf_counter() - begin:6.1f} s  {line}", file=sys.stderr, flush=True)
-
     train, test = mnist()
     results: dict[str, Any] = {
         "seeds": seeds,
@@ -273,7 +265,7 @@ def main() -> None:
     say("hits and projections")
     results["seconds"] = seconds(train)
     say("seconds by turns")
-    results["long"] = long_runs(train, test, seeds=seeds, say=say)
+    results["long"] = long_runs(train, test, seeds=seeds)
     path = store("race_causes", f"python -m benchmarks.race_causes --seeds {seeds}", results)
     say(f"{path}: {path.stat().st_size / 1e3:.0f} kB")
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import resource
-import sys
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -22,7 +21,7 @@ import numpy as np
 from pegasos_lib import HingeProblem, load_mnist_binary, make_rcv1_like, pegasos, sdca
 from pegasos_lib.run import Run
 
-from . import measured
+from .measured import checkpoints, say, store
 
 EPSILONS = (0.1, 0.03, 0.01, 0.003, 0.001)
 LARGEST = 800_000
@@ -42,11 +41,6 @@ def mnist(lam: float) -> HingeProblem:
 def least(problem: HingeProblem, tolerance: float = 1e-6) -> float:
     """Return a lower bound of P(w*) that is at most `tolerance` too small."""
     return float(problem.dual_objective(sdca(problem, gap=tolerance, n_epochs=1000).alpha))
-
-
-def checkpoints(first: int, last: int, count: int) -> list[int]:
-    """Return step counts in geometric progression, without repetition."""
-    return np.unique(np.rint(np.geomspace(first, last, count)).astype(int)).tolist()
 
 
 def reached(counts: Any, gaps: Any, eps: float) -> float | None:
@@ -229,11 +223,6 @@ def race(problem: HingeProblem, low: float, rounds: int = 3, passes: int = 4) ->
     }
 
 
-def say(words: str) -> None:
-    """Show progress."""
-    print(f"scale: {words}", file=sys.stderr, flush=True)
-
-
 def comparisons() -> dict[str, Any]:
     """Measure batches, machines and orders on data that a test can make again."""
     results: dict[str, Any] = {}
@@ -309,7 +298,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="runs of each solver on it")
     options = parser.parse_args()
     command = f"python -m benchmarks.scale --rows {options.rows} --rounds {options.rounds}"
-    path = measured.store("scale", command, measure(options.rows, options.rounds))
+    path = store("scale", command, measure(options.rows, options.rounds))
     say(f"wrote {path}")
 
 

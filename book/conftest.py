@@ -5,14 +5,12 @@ myst-nb looks.
 """
 
 import copy
-import fcntl
 import sys
 from pathlib import Path
 
 import pytest
 
 BOOK = Path(__file__).parent
-BUILT = BOOK.parent / "_build"
 PASSED = pytest.StashKey[dict]()
 
 
@@ -45,8 +43,4 @@ def cache(path, notebook, outputs):
         from execution import cache_folder, keep
     finally:
         sys.path.pop(0)
-    folder = cache_folder(BOOK.parent, BUILT)
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(BUILT / ".cache-lock", "w") as lock:  # the other workers write to it too
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        keep(executed, path, folder)
+    keep(executed, path, cache_folder(BOOK.parent, BOOK.parent / "_build"))

@@ -17,7 +17,9 @@ from .sampling import Seed
 Feasible = Literal["l1", "own"]
 SETS: tuple[Feasible, ...] = ("l1", "own")
 RADIUS = 10.0
+LAMS = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
 BATCH = ("GD", "projected GD")
+BUDGET = {"batch": 100, "online": 10_000}  # steps of one run, by `kind_of`
 # With its own set each optimizer has the options that its solver has by default.
 _SOLVERS: dict[str, tuple[Callable[..., Run], dict[str, Any]]] = {
     "GD": (subgradient_descent, {}),
@@ -29,8 +31,8 @@ _SOLVERS: dict[str, tuple[Callable[..., Run], dict[str, Any]]] = {
     "Pegasos": (pegasos, {}),
 }
 OPTIMIZERS = tuple(_SOLVERS)
-# SEG± knows no other set than the l1 ball, and GD is the one without a projection.
-_SAME_IN_BOTH = ("GD", "SEG±")
+# GD is the one without a projection, and SEG± knows no other set than the l1 ball.
+_ONLY: dict[str, Feasible] = {"GD": "own", "SEG±": "l1"}
 
 
 def optimize(
@@ -73,11 +75,23 @@ def optimize(
     check_choice(feasible, "feasible", SETS)
     solve, own = _SOLVERS[optimizer]
     options: dict[str, Any] = {"n_iter": n_iter, "record": record, **own}
-    if feasible == "l1" and optimizer not in _SAME_IN_BOTH:
+    if feasible == "l1" and optimizer not in _ONLY:
         options["project"] = L1Ball(RADIUS)
     if optimizer not in BATCH:
         options["rng"] = rng
     return solve(problem, **options)
+
+
+def kind_of(optimizer: str) -> Literal["batch", "online"]:
+    """Return whether an optimizer takes all examples at each step, or one."""
+    return "batch" if optimizer in BATCH else "online"
+
+
+def set_of(optimizer: str, feasible: Feasible = "l1") -> Feasible:
+    """Return the set in which an optimizer runs: GD has only its own, SEG± only the l1 ball."""
+    check_choice(optimizer, "optimizer", OPTIMIZERS)
+    check_choice(feasible, "feasible", SETS)
+    return _ONLY.get(optimizer, feasible)
 
 
 def comparator(optimizer: str, feasible: Feasible = "l1") -> Literal["free", "l1"]:
@@ -85,7 +99,4 @@ def comparator(optimizer: str, feasible: Feasible = "l1") -> Literal["free", "l1
 
     The l2 ball of radius 1/sqrt(lam) holds w*.
     """
-    check_choice(optimizer, "optimizer", OPTIMIZERS)
-    check_choice(feasible, "feasible", SETS)
-    in_l1 = optimizer == "SEG±" or (feasible == "l1" and optimizer != "GD")
-    return "l1" if in_l1 else "free"
+    return "l1" if set_of(optimizer, feasible) == "l1" else "free"

@@ -10,6 +10,7 @@ digest of the static files, templates and extensions: Sphinx by itself copies a 
 only when some page changed too.
 """
 
+import fcntl
 import hashlib
 import importlib.util
 import os
@@ -69,9 +70,12 @@ def choose_cache(app, config):
 
 
 def keep(notebook, path, folder):
-    """Put an executed notebook into the cache of a folder."""
+    """Put an executed notebook into the cache of a folder, one process after the other."""
     bundle = CacheBundleIn(notebook, str(path))
-    get_cache(folder).cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    with open(Path(folder) / ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        get_cache(folder).cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
 
 
 def is_kept(path, folder):

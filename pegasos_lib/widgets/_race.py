@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import traitlets
 
-from ..optimizers import BATCH, OPTIMIZERS, SETS, Feasible, comparator
+from ..optimizers import OPTIMIZERS, SETS, Feasible, kind_of, set_of
 from ..problem import FloatArray
 
 OUTPUTS = ("last", "average")
@@ -47,11 +47,6 @@ def load_results(results: Mapping[str, Any] | str | os.PathLike[str]) -> dict[st
     held = results.get("results", results)
     _check(held)
     return dict(held)
-
-
-def set_of(optimizer: str, feasible: Feasible) -> str:
-    """Return the set under which a run is stored: GD has only its own, SEG± only the l1 ball."""
-    return "l1" if comparator(optimizer, feasible) == "l1" else "own"
 
 
 def find_run(
@@ -113,7 +108,7 @@ def _check(results: Any) -> None:
         where = f"run {i}"
         _need(run, (*_NAMES, "suboptimality", "accuracy", "seconds"), where)
         held.add(_key(run))
-        many = lengths["batch" if run["optimizer"] in BATCH else "online"]
+        many = lengths[kind_of(run["optimizer"])]
         for key in ("suboptimality", "accuracy"):
             _need(run[key], _BANDS, f'"{key}" of {where}')
             for band in _BANDS:

@@ -139,6 +139,19 @@ def check_labels(value: ArrayLike) -> list[int]:
     return [int(label) for label in y]
 
 
+class Between(traitlets.Float[float, float]):
+    """A number between two bounds, which the message names; the bounds count as inside."""
+
+    def __init__(self, default: float, low: float, high: float, **options: Any):
+        super().__init__(default, **options)
+        self._bounds = low, high
+
+    def validate(self, obj: Any, value: Any) -> float:
+        """Return the number if it lies in the interval."""
+        number: float = super().validate(obj, value)
+        return check_interval(self.name or "", number, *self._bounds)
+
+
 def check_interval(name: str, value: float, low: float, high: float) -> float:
     """Return `value` if it lies in [low, high].
 

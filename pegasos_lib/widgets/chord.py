@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import traitlets
 from numpy.typing import ArrayLike, NDArray
 
 from ..problem import HingeProblem
-from .base import Figure, check_interval, script
+from .base import Between, Figure, script
 
 Function = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
@@ -94,33 +94,13 @@ class ChordExplorer(Figure):
     phi = traitlets.Enum(tuple(FUNCTIONS), "well").tag(sync=True)
     psi = traitlets.Enum(tuple(FUNCTIONS), "hinge").tag(sync=True)
     rule = traitlets.Enum(RULES, "phi").tag(sync=True)
-    q = traitlets.Float(1.0).tag(sync=True)
-    u = traitlets.Float(-1.7).tag(sync=True)
-    w = traitlets.Float(1.2).tag(sync=True)
-    theta = traitlets.Float(0.5).tag(sync=True)
-    mu = traitlets.Float(0.0).tag(sync=True)
+    q = Between(1.0, *Q).tag(sync=True)
+    u = Between(-1.7, *SHOWN).tag(sync=True)
+    w = Between(1.2, *SHOWN).tag(sync=True)
+    theta = Between(0.5, 0, 1).tag(sync=True)
+    mu = Between(0.0, *MU).tag(sync=True)
     beyond = traitlets.Enum(("", "above", "below"), "").tag(sync=True)
     guess = traitlets.Enum(("", "convex", "not"), "").tag(sync=True)
-
-    @traitlets.validate("q")
-    def _check_q(self, proposal: Any) -> float:
-        return check_interval("q", proposal["value"], *Q)
-
-    @traitlets.validate("u")
-    def _check_u(self, proposal: Any) -> float:
-        return check_interval("u", proposal["value"], *SHOWN)
-
-    @traitlets.validate("w")
-    def _check_w(self, proposal: Any) -> float:
-        return check_interval("w", proposal["value"], *SHOWN)
-
-    @traitlets.validate("theta")
-    def _check_theta(self, proposal: Any) -> float:
-        return check_interval("theta", proposal["value"], 0, 1)
-
-    @traitlets.validate("mu")
-    def _check_mu(self, proposal: Any) -> float:
-        return check_interval("mu", proposal["value"], *MU)
 
     @property
     def interval(self) -> tuple[float, float]:

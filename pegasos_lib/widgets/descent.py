@@ -13,7 +13,7 @@ from ..problem import FloatArray, HingeProblem
 from ..run import Run
 from ..steps import ArmijoStep, StepRule, make_step
 from ._descent import FUNCTIONS, SmoothOrNot, descend, hinge_problem
-from .base import Figure, check_interval, script
+from .base import Between, Figure, script
 from .pegasos import figure_draws
 
 DIRECTIONS = ("steepest", "coordinate", "exact", "sampled")
@@ -88,9 +88,9 @@ class DescentExplorer(Figure):
     start = traitlets.Any().tag(sync=True)
     direction = traitlets.Enum(DIRECTIONS, "steepest").tag(sync=True)
     rule = traitlets.Enum(RULES, "constant").tag(sync=True)
-    c = traitlets.Float(0.09).tag(sync=True)
-    gamma = traitlets.Float(0.5).tag(sync=True)
-    eps = traitlets.Float(0.01).tag(sync=True)
+    c = Between(0.09, *STEP_C).tag(sync=True)
+    gamma = Between(0.5, *GAMMA).tag(sync=True)
+    eps = Between(0.01, *EPS).tag(sync=True)
     n_iter = traitlets.Int(100, min=N_ITER[0], max=N_ITER[1]).tag(sync=True)
     t = traitlets.Int(6, min=0, max=N_ITER[1]).tag(sync=True)
     seed = traitlets.Int(1, min=0, max=2**31 - 1).tag(sync=True)
@@ -119,18 +119,6 @@ class DescentExplorer(Figure):
                 f"one of {averages}; got {self.function}"
             )
         return str(proposal["value"])
-
-    @traitlets.validate("c")
-    def _check_c(self, proposal: Any) -> float:
-        return check_interval("c", proposal["value"], *STEP_C)
-
-    @traitlets.validate("gamma")
-    def _check_gamma(self, proposal: Any) -> float:
-        return check_interval("gamma", proposal["value"], *GAMMA)
-
-    @traitlets.validate("eps")
-    def _check_eps(self, proposal: Any) -> float:
-        return check_interval("eps", proposal["value"], *EPS)
 
     @traitlets.observe("function")
     def _fit_direction(self, _change: Any) -> None:

@@ -13,7 +13,7 @@ from .._rows import maximised
 from ..dual import sdca, sgd_initialisation
 from ..problem import FloatArray, HingeProblem, IntArray
 from ..run import DualRun
-from .base import PointsFigure, check_interval, script
+from .base import Between, PointsFigure, script
 from .pegasos import figure_draws
 
 ORDERS = ("permutation", "random", "you")
@@ -111,7 +111,7 @@ class DualExplorer(PointsFigure):
     most_points = LIMIT
     _esm = script("dual")
 
-    lam = traitlets.Float(0.1).tag(sync=True)
+    lam = Between(0.1, *LAM).tag(sync=True)
     order = traitlets.Enum(ORDERS, "permutation").tag(sync=True)
     start = traitlets.Enum(STARTS, "zero").tag(sync=True)
     n_epochs = traitlets.Int(10, min=N_EPOCHS[0], max=N_EPOCHS[1]).tag(sync=True)
@@ -121,10 +121,6 @@ class DualExplorer(PointsFigure):
     printed = traitlets.Bool(False).tag(sync=True)
     t = traitlets.Int(12, min=0, max=MOVES).tag(sync=True)
     view = traitlets.Enum(VIEWS, "gap").tag(sync=True)
-
-    @traitlets.validate("lam")
-    def _check_lam(self, proposal: Any) -> float:
-        return check_interval("lam", proposal["value"], *LAM)
 
     @traitlets.validate("picks")
     def _check_picks(self, proposal: Any) -> list[int]:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ..dual import sdca
 from ..problem import HingeProblem
 from ..run import DualRun
-from .base import PointsFigure, check_interval, script
+from .base import Between, PointsFigure, script
 
 LAM = (1e-5, 10.0)
 REACH = 100.0
@@ -74,7 +74,7 @@ class MarginExplorer(PointsFigure):
     first_points = (_X, _Y)
     _esm = script("margin")
 
-    lam = traitlets.Float(0.1).tag(sync=True)
+    lam = Between(0.1, *LAM).tag(sync=True)
     w = traitlets.Any().tag(sync=True)
     constant = traitlets.Bool(False).tag(sync=True)
     selected = traitlets.Int(0, min=0).tag(sync=True)
@@ -90,10 +90,6 @@ class MarginExplorer(PointsFigure):
         **traits: Any,
     ):
         super().__init__(X, y, w=w, **traits)
-
-    @traitlets.validate("lam")
-    def _check_lam(self, proposal: Any) -> float:
-        return check_interval("lam", proposal["value"], *LAM)
 
     @traitlets.validate("w")
     def _check_w(self, proposal: Any) -> list[float]:

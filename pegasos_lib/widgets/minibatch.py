@@ -10,7 +10,7 @@ import traitlets
 from numpy.typing import ArrayLike
 
 from ..problem import FloatArray, HingeProblem, IntArray
-from .base import PointsFigure, check_interval, script
+from .base import Between, PointsFigure, check_interval, script
 from .pegasos import LABELS, POINTS, figure_draws
 
 LAM = (1e-3, 10.0)
@@ -89,7 +89,7 @@ class MinibatchExplorer(PointsFigure):
     most_points = LIMIT
     _esm = script("minibatch")
 
-    lam = traitlets.Float(0.1).tag(sync=True)
+    lam = Between(0.1, *LAM).tag(sync=True)
     w = traitlets.Any().tag(sync=True)
     batch_size = traitlets.Int(2).tag(sync=True)
     replace = traitlets.Bool(True).tag(sync=True)
@@ -104,10 +104,6 @@ class MinibatchExplorer(PointsFigure):
         **traits: Any,
     ):
         super().__init__(X, y, w=w, **traits)
-
-    @traitlets.validate("lam")
-    def _check_lam(self, proposal: Any) -> float:
-        return check_interval("lam", proposal["value"], *LAM)
 
     @traitlets.validate("w")
     def _check_w(self, proposal: Any) -> list[float]:

@@ -14,7 +14,7 @@ from ..online import pegasos
 from ..outliers import OutlierRun, Test, outlier_pegasos
 from ..problem import FloatArray, HingeProblem, IntArray
 from ..run import Run
-from .base import PointsFigure, check_interval, script
+from .base import Between, PointsFigure, check_interval, script
 from .pegasos import figure_draws, figure_integers
 
 KINDS = ("flipped", "far")
@@ -139,15 +139,15 @@ class OutliersExplorer(PointsFigure):
     most_points = LIMIT
     _esm = script("outliers")
 
-    share = traitlets.Float(0.2).tag(sync=True)
+    share = Between(0.2, *SHARE).tag(sync=True)
     outliers = traitlets.Enum(KINDS, "flipped").tag(sync=True)
-    lam = traitlets.Float(0.01).tag(sync=True)
+    lam = Between(0.01, *LAM).tag(sync=True)
     batch_size = traitlets.Int(1).tag(sync=True)
     undo = traitlets.Bool(False).tag(sync=True)
     two_out = traitlets.Bool(True).tag(sync=True)
     threshold = traitlets.Int(2, min=THRESHOLD[0], max=THRESHOLD[1]).tag(sync=True)
     probability = traitlets.Bool(False).tag(sync=True)
-    gamma = traitlets.Float(0.5).tag(sync=True)
+    gamma = Between(0.5, *GAMMA).tag(sync=True)
     importance_weights = traitlets.Bool(False).tag(sync=True)
     test = traitlets.Enum(TESTS, "full").tag(sync=True)
     start = traitlets.List(traitlets.Float(), [0.0, 0.0], minlen=2, maxlen=2).tag(sync=True)
@@ -156,18 +156,6 @@ class OutliersExplorer(PointsFigure):
     t = traitlets.Int(200, min=0, max=N_ITER[1]).tag(sync=True)
     axis = traitlets.Enum(AXES, "steps").tag(sync=True)
     measure = traitlets.Enum(MEASURES, "all").tag(sync=True)
-
-    @traitlets.validate("share")
-    def _check_share(self, proposal: Any) -> float:
-        return check_interval("share", proposal["value"], *SHARE)
-
-    @traitlets.validate("lam")
-    def _check_lam(self, proposal: Any) -> float:
-        return check_interval("lam", proposal["value"], *LAM)
-
-    @traitlets.validate("gamma")
-    def _check_gamma(self, proposal: Any) -> float:
-        return check_interval("gamma", proposal["value"], *GAMMA)
 
     @traitlets.validate("batch_size")
     def _check_batch_size(self, proposal: Any) -> int:

@@ -12,7 +12,7 @@ from ..online import sgd
 from ..problem import FloatArray, HingeProblem, IntArray
 from ..run import Average, Run
 from ..steps import make_step
-from .base import PointsFigure, check_interval, script
+from .base import Between, PointsFigure, check_interval, script
 
 STEPS = ("pegasos", "weighted", "inverse-time", "inverse-sqrt", "constant")
 AVERAGES = ("last", "uniform", "weighted", "suffix")
@@ -93,10 +93,10 @@ class PegasosExplorer(PointsFigure):
     first_points = (POINTS, LABELS)
     _esm = script("pegasos")
 
-    lam = traitlets.Float(0.02).tag(sync=True)
+    lam = Between(0.02, *LAM).tag(sync=True)
     batch_size = traitlets.Int(1).tag(sync=True)
     step = traitlets.Enum(STEPS, "pegasos").tag(sync=True)
-    step_c = traitlets.Float(1.0).tag(sync=True)
+    step_c = Between(1.0, *STEP_C).tag(sync=True)
     project = traitlets.Bool(True).tag(sync=True)
     average = traitlets.Enum(AVERAGES, "uniform").tag(sync=True)
     sampling = traitlets.Enum(("iid", "permutation"), "iid").tag(sync=True)
@@ -105,14 +105,6 @@ class PegasosExplorer(PointsFigure):
     t = traitlets.Int(4, min=0, max=N_ITER[1]).tag(sync=True)
     view = traitlets.Enum(VIEWS, "follow").tag(sync=True)
     runs = traitlets.List(traitlets.Dict()).tag(sync=True)
-
-    @traitlets.validate("lam")
-    def _check_lam(self, proposal: Any) -> float:
-        return check_interval("lam", proposal["value"], *LAM)
-
-    @traitlets.validate("step_c")
-    def _check_step_c(self, proposal: Any) -> float:
-        return check_interval("step_c", proposal["value"], *STEP_C)
 
     @traitlets.validate("batch_size")
     def _check_batch_size(self, proposal: Any) -> int:

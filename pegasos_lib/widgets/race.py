@@ -11,17 +11,14 @@ import traitlets
 
 from .._checks import check_choice
 from ..datasets import load_mnist_binary
-from ..optimizers import BATCH, OPTIMIZERS, SETS, comparator, optimize
+from ..optimizers import BUDGET, LAMS, OPTIMIZERS, SETS, comparator, kind_of, optimize
 from ..problem import FloatArray, HingeProblem
 from ..run import Run
 from ._race import OUTPUTS, find_run, load_results, optimum_at, picture
 from .base import Figure, script
 
-LAMS = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
 AXES = ("iterations", "passes", "time")
-# Steps of one run in `benchmarks.race`, and the first of its seeds.
-BUDGET = {"batch": 100, "online": 10_000}
-FIRST_SEED = 0
+FIRST_SEED = 0  # of `benchmarks.race`
 
 
 class RaceExplorer(Figure):
@@ -157,7 +154,7 @@ class RaceExplorer(Figure):
             100 steps of GD and projected GD, 10,000 of the others, within a second.
         """
         name = self.focus if optimizer is None else optimizer
-        kind = "batch" if name in BATCH else "online"
+        kind = kind_of(name)
         if record is None and self.results is not None:
             record = self.results["iterations"][kind]
         return optimize(

@@ -16,7 +16,7 @@ from ..online import sgd
 from ..problem import FloatArray, HingeProblem, IntArray
 from ..run import Run
 from ..steps import ConstantStep, InverseSqrt, PegasosStep, StepRule
-from .base import PointsFigure, check_interval, script
+from .base import Between, PointsFigure, script
 from .pegasos import figure_draws
 
 STREAMS = ("iid", "cyclic", "adversary", "you")
@@ -112,7 +112,7 @@ class RegretExplorer(PointsFigure):
     most_points = LIMIT
     _esm = script("regret")
 
-    lam = traitlets.Float(0.002).tag(sync=True)
+    lam = Between(0.002, *LAM).tag(sync=True)
     stream = traitlets.Enum(STREAMS, "iid").tag(sync=True)
     rule = traitlets.Enum(RULES, "pegasos").tag(sync=True)
     n_iter = traitlets.Int(500, min=N_ITER[0], max=N_ITER[1]).tag(sync=True)
@@ -120,10 +120,6 @@ class RegretExplorer(PointsFigure):
     picks = traitlets.List(traitlets.Int()).tag(sync=True)
     t = traitlets.Int(500, min=0, max=N_ITER[1]).tag(sync=True)
     view = traitlets.Enum(VIEWS, "loglog").tag(sync=True)
-
-    @traitlets.validate("lam")
-    def _check_lam(self, proposal: Any) -> float:
-        return check_interval("lam", proposal["value"], *LAM)
 
     @traitlets.validate("picks")
     def _check_picks(self, proposal: Any) -> list[int]:

@@ -9,7 +9,7 @@ import traitlets
 from numpy.typing import ArrayLike
 
 from ..problem import FloatArray, HingeProblem
-from .base import Figure, check_interval, script
+from .base import Between, Figure, script
 
 X_REACH = 2.0
 SLOPE_REACH = 4.0
@@ -101,33 +101,17 @@ class SubgradientExplorer(Figure):
     _esm = script("subgradient")
 
     function = traitlets.Enum(FUNCTIONS, "abs").tag(sync=True)
-    x = traitlets.Float(1.0).tag(sync=True)
-    slope = traitlets.Float(0.5).tag(sync=True)
+    x = Between(1.0, -X_REACH, X_REACH).tag(sync=True)
+    slope = Between(0.5, -SLOPE_REACH, SLOPE_REACH).tag(sync=True)
     curve = traitlets.Bool(True).tag(sync=True)
     function2 = traitlets.Enum(FUNCTIONS_OF_TWO, "valley").tag(sync=True)
     w = traitlets.Any().tag(sync=True)
-    theta = traitlets.Float(1.0).tag(sync=True)
-    eta = traitlets.Float(0.1).tag(sync=True)
+    theta = Between(1.0, 0, 1).tag(sync=True)
+    eta = Between(0.1, *ETA).tag(sync=True)
     guess = traitlets.Enum(("", "up", "down"), "").tag(sync=True)
 
     def __init__(self, *, w: ArrayLike = (1.0, 0.5), **traits: Any):
         super().__init__(w=w, **traits)
-
-    @traitlets.validate("x")
-    def _check_x(self, proposal: Any) -> float:
-        return check_interval("x", proposal["value"], -X_REACH, X_REACH)
-
-    @traitlets.validate("slope")
-    def _check_slope(self, proposal: Any) -> float:
-        return check_interval("slope", proposal["value"], -SLOPE_REACH, SLOPE_REACH)
-
-    @traitlets.validate("theta")
-    def _check_theta(self, proposal: Any) -> float:
-        return check_interval("theta", proposal["value"], 0, 1)
-
-    @traitlets.validate("eta")
-    def _check_eta(self, proposal: Any) -> float:
-        return check_interval("eta", proposal["value"], *ETA)
 
     @traitlets.validate("w")
     def _check_w(self, proposal: Any) -> list[float]:

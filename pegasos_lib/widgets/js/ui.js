@@ -21,7 +21,7 @@
 export { attr, h, KEYS, s, uid, showError, reducedMotion } from "./ui/dom.js";
 export { createFigure } from "./ui/figure.js";
 export { slider, number, select, toggle, button, group } from "./ui/controls.js";
-export { plane } from "./ui/plane.js";
+export { lineOf, plane } from "./ui/plane.js";
 export { editablePoints, handle } from "./ui/points.js";
 export { playback, readout } from "./ui/playback.js";
 export { tasks } from "./ui/tasks.js";

@@ -1,21 +1,11 @@
 // The points with the line of w(alpha), where support vectors are marked by their case.
-import { attr, editablePoints, h, plane, s } from "../ui.js";
+import { attr, editablePoints, h, lineOf, plane, s } from "../ui.js";
 import { CASES, LIMITS } from "./derive.js";
 
 const CROWD = 20; // with more points their numbers would hide them
 const CIRCLE = "M-4.7,0a4.7,4.7 0 1,0 9.4,0a4.7,4.7 0 1,0 -9.4,0";
 const DIAMOND = "M0,-5.6L5.6,0L0,5.6L-5.6,0Z";
 const RING = "M-7.5,0a7.5,7.5 0 1,0 15,0a7.5,7.5 0 1,0 -15,0";
-
-// The points with <w, x> = level across the view.
-function lineOf(p, [a, b], level) {
-  const norm = Math.hypot(a, b);
-  if (norm < 1e-9 || Math.abs(level) / norm > 20) return "";
-  const [n1, n2, off] = [a / norm, b / norm, level / norm];
-  const at = (far) => `${p.x(off * n1 - far * n2).toFixed(2)},${p.y(off * n2 + far * n1).toFixed(2)}`;
-  const far = 4 * p.x.domain()[1];
-  return `M${at(-far)}L${at(far)}`;
-}
 
 // Where the number of each point stands: at the corner that is farthest from other points and their numbers.
 function placesOf(p, X) {

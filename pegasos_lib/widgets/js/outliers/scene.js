@@ -1,19 +1,9 @@
 // The points with the line of w: who is an outlier, who was drawn, flagged, lowered and removed.
-import { attr, h, plane, s } from "../ui.js";
+import { attr, h, lineOf, plane, s } from "../ui.js";
 
 const DIAMOND = "M0,-5.8L5.8,0L0,5.8L-5.8,0Z";
 const SQUARE = "M-7.5,-7.5H7.5V7.5H-7.5Z";
 const CROSS = "M-5.5,-5.5L5.5,5.5M-5.5,5.5L5.5,-5.5";
-
-// The points with <w, x> = level across the view.
-function lineOf(p, [a, b], level) {
-  const norm = Math.hypot(a, b);
-  if (norm < 1e-9 || Math.abs(level) / norm > 20) return "";
-  const [n1, n2, off] = [a / norm, b / norm, level / norm];
-  const at = (far) => `${p.x(off * n1 - far * n2).toFixed(2)},${p.y(off * n2 + far * n1).toFixed(2)}`;
-  const far = 4 * p.x.domain()[1];
-  return `M${at(-far)}L${at(far)}`;
-}
 
 /** The panel. */
 export function scenePanel(fig) {

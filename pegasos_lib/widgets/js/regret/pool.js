@@ -1,20 +1,10 @@
 // The pool of examples with the learner's line, where a reader who is the stream sends the next one.
-import { attr, format, h, KEYS, legend, plane, s, signed } from "../ui.js";
+import { attr, format, h, KEYS, legend, lineOf, plane, s, signed } from "../ui.js";
 
 const CIRCLE = "M-4.7,0a4.7,4.7 0 1,0 9.4,0a4.7,4.7 0 1,0 -9.4,0";
 const DIAMOND = "M0,-5.8L5.8,0L0,5.8L-5.8,0Z";
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 const REACH = 28; // pixels that a press may lie away from an example
-
-// The points with <w, x> = level across the view.
-function lineOf(p, [a, b], level) {
-  const norm = Math.hypot(a, b);
-  if (norm < 1e-9 || Math.abs(level) / norm > 20) return "";
-  const [n1, n2, off] = [a / norm, b / norm, level / norm];
-  const at = (far) => `${p.x(off * n1 - far * n2).toFixed(2)},${p.y(off * n2 + far * n1).toFixed(2)}`;
-  const far = 4 * p.x.domain()[1];
-  return `M${at(-far)}L${at(far)}`;
-}
 
 /** The panel; `onSend(i)` is told of the example that the reader sends. */
 export function poolPanel(fig, { onSend }) {

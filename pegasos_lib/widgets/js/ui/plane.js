@@ -126,3 +126,13 @@ export function plane(fig, { title, xLabel, yLabel, aspect = 1, equal = true, lo
   p.inner = inner;
   return p;
 }
+
+/** The path, across the view of the plane `p`, of the points with <w, x> = level. */
+export function lineOf(p, [a, b], level) {
+  const norm = Math.hypot(a, b);
+  if (norm < 1e-9 || Math.abs(level) / norm > 20) return "";
+  const [n1, n2, off] = [a / norm, b / norm, level / norm];
+  const at = (far) => `${p.x(off * n1 - far * n2).toFixed(2)},${p.y(off * n2 + far * n1).toFixed(2)}`;
+  const far = 4 * p.x.domain()[1];
+  return `M${at(-far)}L${at(far)}`;
+}
