@@ -1,0 +1,183 @@
+"""How the tests of a problem set ask a student's function, and answer in words."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Hint", "ask", "check", "check_keeps", "check_order", "fresh_rng"]
+
+SEED_VARIABLE = "PEGASOS_COURSE_SEED"
+
+
+class Hint(AssertionError):
+    """A failed test, shown as a sentence instead of a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"Not yet. {self}"]
+
+
+def ask(function: Callable[..., Any], *arguments: Any, parts: int = 1, **options: Any) -> Any:
+    """Call a student's function on copies of its arguments, and check what kind of answer it gives.
+
+    Parameters
+    ----------
+    function : callable
+    *arguments, **options
+        What it is called with; arrays are copied first.
+    parts : int, default 1
+        Number of values that it should return, as a tuple if there are several.
+
+    Raises
+    ------
+    Hint
+        If the function is not written yet, divides by 0, returns None, or not so many values.
+    """
+    copies = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
+    name = getattr(function, "__name__", "your function")
+    with contextlib.redirect_stderr(io.StringIO()):  # a warning is not an error
+        try:
+            answer = function(*copies, **options)
+        except NotImplementedError:
+            raise Hint(f"{name}, or what it calls, is not written yet.") from None
+        except ZeroDivisionError:
+            raise Hint(f"{name} divides by 0: by t - 1, or by the norm of 0?") from None
+    if answer is None:
+        raise Hint(f"{name} returned None: does it end with a return?")
+    if parts > 1 and not (isinstance(answer, tuple) and len(answer) == parts):
+        raise Hint(f"{name} should return a tuple of {parts} values.")
+    return answer
+
+
+def check(
+    answer: Any,
+    expected: Any,
+    hint: str,
+    *,
+    show: bool = True,
+    rtol: float = 1e-9,
+    atol: float = 1e-9,
+) -> None:
+    """Compare an answer with what is expected: a number, an array, a truth value or a word.
+
+    Parameters
+    ----------
+    answer, expected
+        Numbers and arrays are equal within `rtol` and `atol`; truth values and words exactly.
+    hint : str
+        What the student is told when they differ.
+    show : bool, default True
+        Whether the two are shown as well; hidden tests do not.
+
+    Raises
+    ------
+    Hint
+        If they differ, in kind, shape or value.
+    """
+    values = f"\n  your answer: {answer}\n  expected:    {expected}" if show else ""
+    if isinstance(expected, str | bool | np.bool_):
+        if isinstance(answer, np.ndarray) and answer.ndim == 0:
+            answer = answer.item()
+        kinds = (str,) if isinstance(expected, str) else (bool, np.bool_)
+        if not isinstance(answer, kinds):
+            wanted = "a word" if isinstance(expected, str) else "True or False"
+            raise Hint(f"The answer should be {wanted}, not {type(answer).__name__}. {hint}")
+        if answer != expected:
+            raise Hint(hint + values)
+        return
+    expected = np.asarray(expected, dtype=float)
+    try:
+        got = np.asarray(answer, dtype=float)
+    except (TypeError, ValueError):
+        raise Hint(f"The answer is a {type(answer).__name__}, not numbers. {hint}") from None
+    if got.shape != expected.shape:
+        raise Hint(f"The answer has shape {got.shape}, expected {expected.shape}. {hint}")
+    if not np.allclose(got, expected, rtol=rtol, atol=atol):
+        raise Hint(hint + values)
+
+
+def check_keeps(function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
+    """Check that a student's function leaves the arrays that it is given as they were.
+
+    Raises
+    ------
+    Hint
+        If it changed one.
+    """
+    given = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
+    function(*given, **options)
+    for now, before in zip(given, arguments, strict=True):
+        if isinstance(before, np.ndarray) and not np.array_equal(now, before):
+            raise Hint(
+                "Your function changed one of the arrays it was given: "
+                "work on a copy (w = w.copy()), or write w = w * c instead of w *= c."
+            )
+
+
+def check_order(
+    order: Sequence[str],
+    follows: Mapping[str, str | Sequence[str]],
+    left_out: Mapping[str, str],
+    hint: str,
+) -> None:
+    """Check the order in which a student put the lines of a proof.
+
+    Parameters
+    ----------
+    order : sequence of str
+        The letters of the lines, in the student's order.
+    follows : mapping from str to str or sequence of str
+        Each line that the proof needs, with the lines that must stand before it.
+    left_out : mapping from str to str
+        Each line that the proof must not use, with what is wrong with it.
+    hint : str
+        What is said of a line that stands before one it follows from.
+
+    Raises
+    ------
+    Hint
+        If lines are missing, twice, wrong, or before what they follow from.
+    """
+    if isinstance(order, str) or not all(isinstance(line, str) for line in order):
+        raise Hint('The order is a list of letters, such as ["B", "A", "C"].')
+    unknown = [line for line in order if line not in {*follows, *left_out}]
+    if unknown:
+        raise Hint(f"There is no line {unknown[0]!r}.")
+    twice = [line for line in follows if list(order).count(line) > 1]
+    if twice:
+        raise Hint(f"Line {twice[0]} stands twice.")
+    wrong = [line for line in order if line in left_out]
+    if wrong:
+        raise Hint(left_out[wrong[0]])
+    place = {line: at for at, line in enumerate(order)}
+    if len(place) < len(follows):
+        raise Hint(f"The proof needs {len(follows)} lines, and you have {len(place)} of them.")
+    for line, before in follows.items():
+        if any(place[earlier] > place[line] for earlier in before):
+            raise Hint(hint)
+
+
+def fresh_rng(key: int) -> np.random.Generator:
+    """Return a generator for a hidden test's instances, from the seed that the instructor sets.
+
+    The seed is the integer in the environment variable PEGASOS_COURSE_SEED, 0 without it.
+
+    Parameters
+    ----------
+    key : int
+        Another number for each test, so that tests draw independently.
+
+    Raises
+    ------
+    ValueError
+        If the variable holds no nonnegative integer.
+    """
+    text = os.environ.get(SEED_VARIABLE, "0")
+    if not text.isdecimal():
+        raise ValueError(f"{SEED_VARIABLE} must be a nonnegative integer, got {text!r}")
+    return np.random.default_rng([int(text), key])

@@ -1,0 +1,111 @@
+"""Every problem set: its source is clean, right answers pass, and wrong ones lose points."""
+
+import re
+from collections import Counter
+
+import nbformat
+import pytest
+
+from .sets import (
+    SETS,
+    answers_module,
+    failures_of,
+    graded_here,
+    is_answer,
+    is_manual,
+    is_test,
+    nbgrader_of,
+    problem_of,
+    read,
+    region,
+    right_answers,
+    source_of,
+)
+
+RIGHT = [(name, answers) for name in SETS for answers in right_answers(name)]
+MISTAKES = [(name, mistake) for name in SETS for mistake in answers_module(name).MISTAKES]
+SHOWN = r"^# Test (\d)\.\d+ \((\d+) points?\): "
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_source_is_a_clean_nbgrader_notebook(name):
+    notebook = read(source_of(name))
+    nbformat.validate(notebook)
+    assert len({cell.id for cell in notebook.cells}) == len(notebook.cells), "an id stands twice"
+    for cell in notebook.cells:
+        assert cell.id.startswith(f"{name}-"), cell.id
+        if cell.cell_type == "code":
+            assert cell.outputs == []
+            assert cell.execution_count is None
+        if told := nbgrader_of(cell):
+            assert told.schema_version == 3
+            assert told.grade_id == cell.id
+            assert told.locked != told.solution, cell.id
+        if is_manual(cell):
+            rubric = "\n".join(region(cell, "MARK SCHEME"))
+            points = [int(p) for p in re.findall(r"(\d+) points?\b", rubric)]
+            assert sum(points) == told.points, f"{cell.id}: the rubric's points are {points}"
+        if is_answer(cell):
+            assert region(cell, "SOLUTION"), cell.id
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_points_and_difficulty_are_stated(name):
+    notebook, points = read(source_of(name)), Counter()
+    for cell in notebook.cells:
+        if is_test(cell) or is_manual(cell):
+            points[problem_of(cell.id)] += cell.metadata.nbgrader.points
+        if is_test(cell):
+            problem, most = re.search(SHOWN, cell.source, flags=re.M).groups()
+            assert (problem, int(most)) == (problem_of(cell.id), cell.metadata.nbgrader.points)
+    stated = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    assert f" {sum(points.values())} points" in notebook.cells[0].source
+    for problem, most in points.items():
+        assert re.search(rf"^## Problem {problem}: .+ \([●○]{{3}}, {most} points\)$", stated, re.M)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_each_problem_has_three_right_answers_and_eight_wrong_ones(name):
+    answers, wrong = right_answers(name), Counter(m[0] for m in answers_module(name).MISTAKES)
+    cells = [cell.id for cell in read(source_of(name)).cells if is_answer(cell)]
+    for cell in cells:
+        assert len({own[cell] for own in answers.values()}) >= 3, cell
+        assert wrong[problem_of(cell)] >= 8, cell
+    assert set(wrong) == {problem_of(cell) for cell in cells}
+    assert {m for a in answers.values() for m in a} == set(cells), "an answer to no cell"
+    assert set(answers_module(name).SUBMITTED) <= set(answers_module(name).MISTAKES)
+
+
+@pytest.mark.parametrize(("name", "answers"), RIGHT)
+def test_right_answers_pass_every_test(name, answers):
+    assert graded_here(name, right_answers(name)[answers]) == {}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_right_answers_pass_under_another_seed(name, monkeypatch):
+    monkeypatch.setenv("PEGASOS_COURSE_SEED", "20261128")
+    for answers in right_answers(name).values():
+        assert graded_here(name, answers) == {}
+
+
+@pytest.mark.parametrize(("name", "mistake"), MISTAKES)
+def test_a_mistake_fails_its_tests_and_no_other_and_is_told_in_words(name, mistake):
+    failed = failures_of(name, mistake)
+    fails = answers_module(name).MISTAKES[mistake].fails
+    assert " ".join(test.removeprefix(f"{name}-") for test in failed) == fails, failed
+    assert {problem_of(test) for test in failed} == {mistake[0]}
+    told = [message for message in failed.values() if message.startswith("Hint: ")]
+    assert told, failed
+    assert all(len(message.split()) > 8 for message in told), told
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_blank_answer_fails_every_test(name):
+    blank = {
+        cell.id: "raise NotImplementedError()"
+        for cell in read(source_of(name)).cells
+        if is_answer(cell)
+    }
+    failed = graded_here(name, blank)
+    tests = {cell.id for cell in read(source_of(name)).cells if is_test(cell)}
+    assert tests <= set(failed), f"passed by nobody's work: {sorted(tests - set(failed))}"
