@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 import nbformat
 import pytest
 import yaml
-from bs4 import BeautifulSoup
+from lxml import html
 from nbformat.v4 import new_code_cell, new_notebook
 from sphinxcontrib.katex import katex_version
 
@@ -26,23 +26,26 @@ STATIC = ROOT / "pegasos_lib" / "widgets" / "static"
 FORBIDDEN_SCRIPTS = "mathjax", "katex", "fontawesome", "thebe", "require", "html-manager"
 
 
-def soups(site):
-    """Return the parsed pages by path."""
-    return {
-        path: BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
-        for path in sorted(site.rglob("*.html"))
-    }
+def parse(path):
+    """Return a page's root element; each element's text is `text_content()`."""
+    return html.document_fromstring(path.read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
 def pages(site):
-    return soups(site)
+    """The parsed pages by path."""
+    return {path: parse(path) for path in sorted(site.rglob("*.html"))}
 
 
 @pytest.fixture(scope="module")
 def ids(pages):
     """The ids that stand on each page, in their order."""
-    return {path: [tag["id"] for tag in page.find_all(id=True)] for path, page in pages.items()}
+    return {path: page.xpath("//@id") for path, page in pages.items()}
+
+
+def addresses(page, tag, attribute):
+    """Return an attribute of all elements of a tag that have it."""
+    return page.xpath(f"//{tag}/@{attribute}")
 
 
 def chapters(site):
@@ -74,31 +77,32 @@ def test_only_the_pages_of_the_contents_are_built(site):
 
 def test_the_index_leads_from_each_term_to_the_glossary_and_to_the_chapters(pages, ids, site):
     glossary = pages[site / "book" / "glossary.html"]
-    terms = {term.get_text(): term["id"] for term in glossary.select("dl.glossary > dt")}
+    terms = {term.text_content(): term.get("id") for term in glossary.cssselect("dl.glossary > dt")}
     assert len(terms) > 40
-    items = pages[site / "genindex.html"].select("ul.genindex > li")
+    items = pages[site / "genindex.html"].cssselect("ul.genindex > li")
     assert len(items) == len(terms)
     for item in items:
-        name, *uses = item.find_all("a")
-        term = name.get_text().replace("'", "’")
-        assert name["href"] == f"book/glossary.html#{terms[term]}"
-        assert uses, f"{name.get_text()} is used in no chapter"
-        chapters = [int(use.get_text().split()[0]) for use in item.select("li li > a:first-child")]
+        name, *uses = item.iter("a")
+        term = name.text_content().replace("'", "’")
+        assert name.get("href") == f"book/glossary.html#{terms[term]}"
+        assert uses, f"{term} is used in no chapter"
+        first = item.cssselect("li li > a:first-child")
+        chapters = [int(use.text_content().split()[0]) for use in first]
         assert chapters == sorted(chapters)
         for use in uses:
-            path, _, anchor = use["href"].partition("#")
-            assert anchor in ids[site / path], use
-    assert glossary.select_one("article a[href='../genindex.html']"), "nothing leads to the index"
+            path, _, anchor = use.get("href").partition("#")
+            assert anchor in ids[site / path], use.get("href")
+    assert glossary.cssselect("article a[href='../genindex.html']"), "nothing leads to the index"
 
 
 def test_no_page_carries_a_script_that_the_build_made_needless(pages, site):
     for path, page in pages.items():
-        for script in page.find_all("script"):
+        for script in page.iter("script"):
             source = script.get("src", "").lower()
             named = [word for word in FORBIDDEN_SCRIPTS if word in source]
             assert not named, f"{path.name} loads {source}"
-            assert "thebe" not in (script.string or "").lower(), path.name
-            assert "mathjax" not in (script.string or "").lower(), path.name
+            assert "thebe" not in (script.text or "").lower(), path.name
+            assert "mathjax" not in (script.text or "").lower(), path.name
             assert script.get("type") != "application/vnd.jupyter.widget-state+json", path.name
     names = [path.name.lower() for path in site.rglob("*.js")]
     assert not [n for n in names for word in FORBIDDEN_SCRIPTS if word in n]
@@ -110,9 +114,9 @@ def test_the_figures_scripts_are_on_the_pages_with_such_a_figure_and_on_no_other
     results = {path.name for path in (site / "_static").glob("*-data.js")}
     loaded = Counter()
     for path, page in pages.items():
-        names = [Path(urlsplit(s["src"]).path).name for s in page.find_all("script", src=True)]
+        names = [Path(urlsplit(source).path).name for source in addresses(page, "script", "src")]
         names = [name for name in names if name in built | results]
-        kinds = dict.fromkeys(figure["data-figure"] for figure in page.select("[data-figure]"))
+        kinds = dict.fromkeys(page.xpath("//@data-figure"))
         own = [name for kind in kinds for name in (f"{kind}-data.js", f"{kind}.js")]
         wanted = ["figures.js"] * bool(kinds) + [name for name in own if name in built | results]
         assert names == wanted, path.name
@@ -122,23 +126,24 @@ def test_the_figures_scripts_are_on_the_pages_with_such_a_figure_and_on_no_other
 
 def test_a_page_with_a_figure_is_shown_when_the_first_figure_stands_and_others_at_once(pages):
     for path, page in pages.items():
-        waits = page.select("head link[rel=expect][blocking=render]")
-        assert len(waits) == bool(page.select("[data-figure]")), path.name
+        waits = page.cssselect("head link[rel=expect][blocking=render]")
+        figures = page.cssselect("[data-figure]")
+        assert len(waits) == bool(figures), path.name
         for wait in waits:  # its target is behind the first figure and the scripts that draw it
-            target = page.select_one(wait["href"])
-            before = [tag.get("src") for tag in target.find_previous_siblings("script")]
+            (target,) = page.cssselect(wait.get("href"))
+            before = [tag.get("src") for tag in target.itersiblings("script", preceding=True)]
             assert len([source for source in before if "-data.js" not in source]) == 2, path.name
-            assert target.find_previous_sibling("div") is page.select_one("[data-figure]")
+            assert next(target.itersiblings("div", preceding=True)) is figures[0]
 
 
 def test_nothing_is_loaded_from_another_host(pages, site):
     for path, page in pages.items():
-        for tag in page.find_all(["script", "link", "img", "iframe", "source", "video", "object"]):
+        for tag in page.iter("script", "link", "img", "iframe", "source", "video", "object"):
             for name in ("src", "href", "srcset", "data"):
-                if tag.name == "link" and "canonical" in tag.get("rel", []):
+                if tag.tag == "link" and tag.get("rel") == "canonical":
                     continue
                 address = tag.get(name, "")
-                assert not address.startswith(("http:", "https:", "//")), f"{path.name}: {tag}"
+                assert not address.startswith(("http:", "https:", "//")), f"{path.name}: {address}"
     for path in site.rglob("*.css"):
         css = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.S)
         for address in re.findall(r"url\(\s*[\"']?([^\"')]+)|@import\s+[\"']([^\"']+)", css):
@@ -152,7 +157,7 @@ def test_every_internal_link_and_anchor_leads_somewhere(pages, ids):
     anchors = {path: set(found) for path, found in ids.items()}
     dead = []
     for path, page in pages.items():
-        for tag in page.find_all(["a", "link", "img", "script"]):
+        for tag in page.iter("a", "link", "img", "script"):
             address = tag.get("href") or tag.get("src") or ""
             parts = urlsplit(address)
             if not address or parts.scheme or parts.netloc:
@@ -175,28 +180,31 @@ def test_ids_are_unique_on_a_page(ids):
 
 def test_every_page_has_a_language_a_description_and_an_icon(pages):
     for path, page in pages.items():
-        assert page.html["lang"] == "en", path.name
-        assert page.title.string.strip(), path.name
+        assert page.get("lang") == "en", path.name
+        assert page.findtext(".//title").strip(), path.name
         if path.name != "index.html":
-            description = page.find("meta", attrs={"name": "description"})["content"]
+            (description,) = page.xpath("//meta[@name='description']/@content")
             assert 20 <= len(description) <= 160, f"{path.name}: {description!r}"
-            assert page.find("link", rel="icon")["href"].startswith("data:"), path.name
+            (icon,) = page.xpath("//link[@rel='icon']/@href")
+            assert icon.startswith("data:"), path.name
 
 
 def test_mathematics_is_rendered_with_mathml_for_screen_readers(pages, site):
     for path in chapters(site):
-        formulas = pages[path].select(".math .katex")
+        formulas = pages[path].cssselect(".math .katex")
         assert len(formulas) > 10, path.name
-        assert all(formula.find("annotation") for formula in formulas), path.name
-        assert not pages[path].select(".katex-error"), path.name
+        for formula in formulas:
+            assert formula.find(".//annotation") is not None, path.name
+        assert not pages[path].cssselect(".katex-error"), path.name
 
 
 def test_chapters_theorems_and_equations_are_numbered_as_in_the_book(pages, site):
     numbers = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["sphinx"]["config"]
     for name, chapter in numbers["chapter_numbers"].items():
         page = pages[site / f"{name}.html"]
-        assert page.h1.select_one(".section-number").string.strip() == f"{chapter}."
-        labels = [tag.get_text() for tag in page.select(".proof .caption-number, .eqno")]
+        number, *_ = page.cssselect("h1 .section-number")
+        assert number.text_content().strip() == f"{chapter}."
+        labels = [tag.text_content() for tag in page.cssselect(".proof .caption-number, .eqno")]
         found = [match[1] for label in labels if (match := re.search(r"(\d+)\.\d+", label))]
         assert found, f"{name} numbers nothing"
         assert set(found) == {str(chapter)}, labels
@@ -213,10 +221,10 @@ def test_a_page_without_a_figure_weighs_little(site, pages):
     import gzip
 
     for path, page in pages.items():
-        if path.name in {"index.html", "search.html"} or page.select("[data-figure]"):
+        if path.name in {"index.html", "search.html"} or page.cssselect("[data-figure]"):
             continue
-        scripts = [tag["src"] for tag in page.find_all("script", src=True)]
-        styles = [tag["href"] for tag in page.find_all("link", rel="stylesheet")]
+        scripts = addresses(page, "script", "src")
+        styles = addresses(page, "link[@rel='stylesheet']", "href")
         files = [path, *(path.parent / unquote(urlsplit(a).path) for a in scripts + styles)]
         assert not [file for file in files if file.name == "searchindex.js"], path.name
         weight = sum(len(gzip.compress(file.read_bytes())) for file in files)
@@ -311,8 +319,9 @@ def test_a_failing_cell_fails_the_build(small_book):
 
 
 def buttons(folder, name):
-    page = BeautifulSoup((folder / "_build/html/book" / name).read_text("utf-8"), "html.parser")
-    return page, page.select(".article-header-buttons a, .article-header-buttons .dropdown button")
+    page = parse(folder / "_build/html/book" / name)
+    shown = ".article-header-buttons a, .article-header-buttons .dropdown button"
+    return page, page.cssselect(shown)
 
 
 def test_the_launch_button_opens_this_notebook_in_jupyterlab_or_is_absent(small_book):
@@ -320,10 +329,10 @@ def test_the_launch_button_opens_this_notebook_in_jupyterlab_or_is_absent(small_
     result = build_book(folder, env=without_repository())
     assert result.returncode == 0, result.stderr
     page, _ = buttons(folder, "pegasos.html")
-    assert "mybinder" not in str(page)
-    download = page.select_one("a.btn-download-source-button")
-    assert download.has_attr("download")
-    source = (folder / "_build/html/book" / download["href"]).resolve()
+    assert "mybinder" not in html.tostring(page, encoding="unicode")
+    (download,) = page.cssselect("a.btn-download-source-button")
+    assert "download" in download.attrib
+    source = (folder / "_build/html/book" / download.get("href")).resolve()
     assert json.loads(source.read_text("utf-8"))["cells"]
     page, shown = buttons(folder, "intro.html")
     assert shown == [], "pages that are no notebook have nothing to launch"
@@ -332,13 +341,13 @@ def test_the_launch_button_opens_this_notebook_in_jupyterlab_or_is_absent(small_
     result = build_book(folder, env=env)
     assert result.returncode == 0, result.stderr
     page, _ = buttons(folder, "pegasos.html")
-    (button,) = page.select("a[href*=mybinder]")
+    (button,) = page.cssselect("a[href*=mybinder]")
     assert re.fullmatch(
         r"https://mybinder\.org/v2/gh/someone/a-book/[\w.-]+\?urlpath=lab/tree/book/pegasos\.ipynb",
-        button["href"],
+        button.get("href"),
     )
-    assert "mybinder.org" in button.get_text()
-    assert "mybinder.org" in button["title"]
+    assert "mybinder.org" in button.text_content()
+    assert "mybinder.org" in button.get("title")
     page, shown = buttons(folder, "intro.html")
     assert shown == []
 
@@ -503,7 +512,7 @@ def test_style_sheets_become_one_with_imports_in_place_and_addresses_that_lead_o
 
 def test_a_page_waits_for_one_style_sheet(pages):
     for path, page in pages.items():
-        sheets = [link["href"] for link in page.find_all("link", rel="stylesheet")]
+        sheets = addresses(page, "link[@rel='stylesheet']", "href")
         depth = "" if path.parent.name != "book" else "../"
         if path.name != "index.html":
             assert sheets == [f"{depth}_static/styles/book.css"], path.name
