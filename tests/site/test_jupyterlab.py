@@ -10,21 +10,41 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-SHOW = """\
+from pegasos_lib import widgets
+
+PEGASOS = (
+    """\
 import numpy as np
-from pegasos_lib.widgets import {name}
-explorer = {name}({arguments})
+from pegasos_lib import widgets
+explorer = widgets.PegasosExplorer(lam=0.1, t=7)
 explorer
-"""
-PEGASOS_READ = """\
+""",
+    """\
 run = explorer.run(record=range(explorer.n_iter + 1))
 print(f"lam={explorer.lam:g} t={explorer.t} w=({explorer.w[0]:.6f}, {explorer.w[1]:.6f})")
 print("replayed", np.allclose(run.trace.w[explorer.t], explorer.w, atol=1e-10))
+""",
+    "explorer.lam, explorer.t = 0.5, 3",
+)
+MARGIN = (
+    """\
+margin = widgets.MarginExplorer(lam=0.1)
+margin
+""",
+    """\
+print(f"lam={margin.lam:g} w={margin.w}")
+print(f"P={margin.problem.objective(margin.w):.6f} P*={margin.run().trace.objective[-1]:.6f}")
+""",
+)
+OTHERS = sorted(set(widgets.__all__) - {"PegasosExplorer", "MarginExplorer"})
+OTHERS_SHOWN = f"""\
+others = [getattr(widgets, name)() for name in {OTHERS}]
+display(*others)
 """
-PEGASOS_SET = "explorer.lam, explorer.t = 0.5, 3"
-MARGIN_READ = """\
-print(f"lam={explorer.lam:g} w={explorer.w}")
-print(f"P={explorer.problem.objective(explorer.w):.6f} P*={explorer.run().trace.objective[-1]:.6f}")
+OTHERS_READ = """\
+for other in others:
+    told = {name: getattr(other, name) for name in other.traits(sync=True)}
+    print(type(other).__name__, {k: v for k, v in told.items() if not k.startswith("_")})
 """
 
 
@@ -44,6 +64,11 @@ def lab(tmp_path_factory):
         env[f"{name}_DIR" if name != "IPYTHON" else "IPYTHONDIR"] = str(home / name)
     for name in ("SETTINGS", "WORKSPACES"):
         env[f"JUPYTERLAB_{name}_DIR"] = str(home / name)
+    tracker = (
+        home / "SETTINGS" / "@jupyterlab" / "notebook-extension" / "tracker.jupyterlab-settings"
+    )
+    tracker.parent.mkdir(parents=True)
+    tracker.write_text('{"windowingMode": "none"}')  # cells out of sight stay in the page
     log = home / "log"
     words = ["--no-browser", "--allow-root", "--port=0", "--ServerApp.port_retries=0"]
     words += [
@@ -72,16 +97,21 @@ def address_in(log, server):
     raise AssertionError(f"JupyterLab did not start:\n{log.read_text()[-2000:]}")
 
 
-def open_notebook(lab, visit, name, *sources):
-    """Open a notebook of these cells and run the first, which shows a figure."""
+def open_notebook(lab, visit, *sources):
+    """Open a notebook of these cells."""
     address, folder = lab
-    nbformat.write(notebook_of(*sources), folder / f"{name}.ipynb")
-    page = visit(f"{address}/tree/{name}.ipynb?reset", viewport={"width": 1280, "height": 1400})
+    nbformat.write(notebook_of(*sources), folder / "figures.ipynb")
+    page = visit(f"{address}/tree/figures.ipynb?reset", viewport={"width": 1280, "height": 1400})
     page.get_by_text("| Idle").wait_for(timeout=60_000)
-    page.locator(".jp-Notebook .jp-Cell").first.click()
-    page.keyboard.press("Shift+Enter")
-    page.locator(".pegasos-figure .pf-root").wait_for(timeout=60_000)
     return page
+
+
+def show(page, number, figures=1):
+    """Run a cell that shows figures, and return its output when they stand."""
+    run_cell(page, number)
+    output = page.locator(".jp-CodeCell").nth(number).locator(".jp-OutputArea").first
+    output.locator(".pegasos-figure .pf-root").nth(figures - 1).wait_for(timeout=60_000)
+    return output
 
 
 def run_cell(page, number):
@@ -99,9 +129,9 @@ def run_cell(page, number):
     raise AssertionError(f"cell {number} did not end; its prompt is {prompt.inner_text()!r}")
 
 
-def shown(page, name):
+def shown(figure, name):
     """Return the value that the figure writes beside a name of its read-out."""
-    return page.locator(".pegasos-figure").evaluate(
+    return figure.locator(".pegasos-figure").evaluate(
         "(el, name) => [...el.querySelectorAll('dt')].find((dt) => dt.textContent === name)"
         "?.nextElementSibling.textContent",
         name,
@@ -114,43 +144,61 @@ def numbers(text):
     ]
 
 
-def test_the_slider_of_the_pegasos_figure_sets_the_python_trait(lab, visit):
-    page = open_notebook(
-        lab, visit, "pegasos", SHOW.format(name="PegasosExplorer", arguments="lam=0.1, t=7"),
-        PEGASOS_READ, PEGASOS_SET,
-    )  # fmt: skip
+def press(slider, key, times):
+    """Move a slider by its keys, which JupyterLab must leave to it."""
+    slider.focus()
+    for _ in range(times):
+        slider.page.keyboard.press(key)
+    assert slider.evaluate("el => document.activeElement === el"), "JupyterLab took the arrow keys"
+
+
+def test_what_is_moved_in_a_figure_is_what_python_reads(lab, visit):
+    page = open_notebook(lab, visit, *PEGASOS, *MARGIN, OTHERS_SHOWN, OTHERS_READ)
+    check_pegasos(page)
+    check_margin(page)
+    check_others(page)
+
+
+def check_pegasos(page):
+    """The slider sets the trait, the trait the figure, and the library's run ends where it does."""
+    figure = show(page, 0)
     before = run_cell(page, 1)
     assert "lam=0.1 t=7" in before
-    slider = page.get_by_role("slider", name="λ", exact=True)
-    slider.focus()
-    for _ in range(10):
-        page.keyboard.press("ArrowRight")
-    assert slider.evaluate("el => document.activeElement === el"), "JupyterLab took the arrow keys"
+    press(figure.get_by_role("slider", name="λ", exact=True), "ArrowRight", 10)
     after = run_cell(page, 1)
     assert "lam=0.316" in after
     assert "replayed True" in after
     w = numbers(after.splitlines()[0].split("w=")[1])
-    assert numbers(shown(page, "wₜ₊₁")) == pytest.approx(w, rel=6e-3)
+    assert numbers(shown(figure, "wₜ₊₁")) == pytest.approx(w, rel=6e-3)
 
     run_cell(page, 2)
     page.wait_for_function(
         "() => document.querySelector('.pegasos-figure').textContent.includes('Step 3 of')"
     )
-    assert numbers(shown(page, "wₜ₊₁")) == pytest.approx(
+    assert numbers(shown(figure, "wₜ₊₁")) == pytest.approx(
         numbers(run_cell(page, 1).splitlines()[0].split("w=")[1]), rel=6e-3
     )
 
 
-def test_the_margin_figure_and_python_agree_on_the_objective(lab, visit):
-    page = open_notebook(
-        lab, visit, "margin", SHOW.format(name="MarginExplorer", arguments="lam=0.1"), MARGIN_READ
-    )
-    slider = page.get_by_role("slider", name="λ", exact=True)
-    slider.focus()
-    for _ in range(10):
-        page.keyboard.press("ArrowLeft")
-    printed = run_cell(page, 1)
+def check_margin(page):
+    """The figure shows the objective that the library computes from what was moved."""
+    figure = show(page, 3)
+    press(figure.get_by_role("slider", name="λ", exact=True), "ArrowLeft", 10)
+    printed = run_cell(page, 4)
     assert "lam=0.0316" in printed
     value, least = numbers(printed.split("P=")[1].replace("P*=", " "))
     assert 0 < least <= value
-    assert f"{value:.3f}"[:4] in page.locator(".pegasos-figure").inner_text()
+    assert f"{value:.3f}"[:4] in figure.inner_text()
+
+
+def check_others(page):
+    """Every other figure stands, and its first slider that can be moved sets a trait."""
+    figures = show(page, 5, len(OTHERS)).locator(".pegasos-figure")
+    before = run_cell(page, 6).splitlines()
+    for number in range(len(OTHERS)):
+        slider = figures.nth(number).locator("input[type=range]:enabled:visible").first
+        press(slider, "ArrowLeft", 2)
+        press(slider, "ArrowRight", 1)
+    after = run_cell(page, 6).splitlines()
+    still = [new.split()[0] for old, new in zip(before, after, strict=True) if old == new]
+    assert still == []

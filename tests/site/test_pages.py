@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.browser]
 # every run. What KaTeX makes is of one kind: one page keeps it whole, the visual half left out,
 # which is hidden from screen readers; and of each kind of token one is enough. A formula has the
 # colour of the text around it, and colours do not change with the width: they are measured once, on
-# one text of each kind: by its tag, classes and style, and those of all that it stands in.
+# one text of each colour and size, on each ground and, if it is a link, in each text.
 WITH_FORMULAS = "book/notation.html"
 COLOURS = ["color-contrast", "link-in-text-block"]
 STRUCTURE = """(colours) => axe.run({exclude: [['.katex-html']]}, {
@@ -27,14 +27,26 @@ STRUCTURE = """(colours) => axe.run({exclude: [['.katex-html']]}, {
     rules: Object.fromEntries(colours.map((rule) => [rule, {enabled: false}])),
 })"""
 CONTRAST = """(colours) => {
+    const grounds = new Map([[null, ""]]);
+    const ground = (node) => {
+        if (!grounds.has(node)) {
+            const { backgroundColor, backgroundImage, opacity } = getComputedStyle(node);
+            const own = `${backgroundColor} ${backgroundImage} ${opacity},`;
+            const under = ground(node.parentElement);
+            grounds.set(node, under + own.replace("rgba(0, 0, 0, 0) none 1,", ""));
+        }
+        return grounds.get(node);
+    };
     const seen = new Set();
     const include = [...document.querySelectorAll("body *")].filter((node) => {
-        const text = [...node.childNodes].some((part) => part.nodeType === 3 && part.data.trim());
-        let kind = "";
-        for (let at = node; text && at; at = at.parentElement) {
-            kind += `${at.tagName} ${at.getAttribute("class")} ${at.getAttribute("style")},`;
+        if (![...node.childNodes].some((part) => part.nodeType === 3 && part.data.trim())) {
+            return false;
         }
-        return kind && !seen.has(kind) && seen.add(kind);
+        const { color, fill, fontSize, fontWeight } = getComputedStyle(node);
+        const link = node.closest("a");
+        const around = link && getComputedStyle(link.parentElement).color;
+        const kind = `${ground(node)} ${color} ${fill} ${fontSize} ${fontWeight} ${around}`;
+        return !seen.has(kind) && node.checkVisibility() && seen.add(kind);
     });
     return axe.run({include, exclude: [['.katex']]}, {
         resultTypes: ['violations'], preload: false, runOnly: colours,
@@ -92,16 +104,57 @@ FRAMES = """() => [...document.querySelectorAll(".text_html:has([data-figure])")
     .map((box) => getComputedStyle(box).backgroundColor)"""
 
 
+WIDE = """() => document.documentElement.scrollWidth <= innerWidth ? [] :
+    [...document.querySelectorAll('article *')]
+        .filter((e) => e.getBoundingClientRect().right > innerWidth + 1)
+        .map((e) => e.outerHTML.slice(0, 120)).slice(0, 5)
+        .concat(`${document.documentElement.scrollWidth} px wide`)"""
+# A displayed formula has a box of its own; one in a line is cut by the box that the line is in.
+CUT_FORMULAS = """() => {
+    const folded = [...document.querySelectorAll("article .toggle-hidden")];
+    const closed = [...document.querySelectorAll("article details:not([open])")];
+    folded.forEach((box) => box.classList.remove("toggle-hidden"));
+    closed.forEach((box) => { box.open = true; });
+    document.body.offsetHeight; // laid out now, so that the fonts come
+    return document.fonts.ready.then(() => {
+        const right = (element) => element.getBoundingClientRect().right;
+        const cut = [...document.querySelectorAll("article .katex")].map((formula) => {
+            const own = formula.parentElement.matches(".katex-display");
+            if (!own && formula.closest(".pst-scrollable-table-container")) return [0];
+            const box = formula.closest(own ? ".katex-display" : ".admonition, article");
+            const end = Math.max(...[...formula.querySelectorAll(".base")].map(right));
+            return [Math.round(end - right(box)), formula.querySelector("annotation").textContent];
+        }).filter(([over]) => over > 1);
+        folded.forEach((box) => box.classList.add("toggle-hidden"));
+        closed.forEach((box) => { box.open = false; });
+        return cut.map(([over, tex]) => `${over} px: ${tex.trim().slice(0, 80)}`);
+    });
+}"""
+
+
 @pytest.mark.parametrize("name", PAGES)
-def test_axe_finds_nothing_in_light_and_dark_wide_and_narrow(visit, http_site, name):
-    page = visit(
-        f"{http_site}/{name}", color_scheme="light", viewport={"width": 1280, "height": 900}
-    )
+def test_a_page_opens_from_disk_fits_a_phone_and_axe_finds_nothing_in_light_and_dark(
+    visit, file_site, name
+):
+    """On a phone also its formulas: what must be pushed aside is read as if it were not there."""
+    phone = {"width": 320, "height": 740}
+    page = visit(f"{file_site}/{name}", color_scheme="light", viewport=phone)
+    assert page.locator("h1:visible").count() >= 1
+    for width in (320, 360):
+        page.set_viewport_size(phone | {"width": width})
+        wait_for_boxes(page)
+        assert page.evaluate(WIDE) == [], f"at {width} px"
+    assert page.evaluate(CUT_FORMULAS) == []
+
     page.add_style_tag(content=ALL_IN_SIGHT)
-    wait_for_boxes(page)
     if name != WITH_FORMULAS:
         page.evaluate(ONE_OF_A_KIND)
-    found = violations(page, CONTRAST, STRUCTURE)
+    page.set_viewport_size(phone | {"width": 390})
+    wait_for_boxes(page)
+    found = [f"at 390 px: {line}" for line in violations(page, STRUCTURE)]
+    page.set_viewport_size({"width": 1280, "height": 900})
+    wait_for_boxes(page)
+    found += violations(page, CONTRAST, STRUCTURE)
     # The mode changes colours alone: test_the_mode_changes_no_structure.
     light = page.evaluate(GROUND)
     page.evaluate("document.documentElement.dataset.theme = 'dark'")
@@ -110,9 +163,6 @@ def test_axe_finds_nothing_in_light_and_dark_wide_and_narrow(visit, http_site, n
     found += [f"dark: {line}" for line in violations(page, CONTRAST)]
     frames = set(page.evaluate(FRAMES))
     assert frames <= {"rgba(0, 0, 0, 0)"}, "a figure has a frame of another colour"
-    page.set_viewport_size({"width": 390, "height": 844})
-    wait_for_boxes(page)
-    found += [f"at 390 px: {line}" for line in violations(page, STRUCTURE)]
     assert found == []
 
 
@@ -142,45 +192,6 @@ def test_the_icons_and_the_formulas_have_their_fonts(visit, http_site):
         arg=["Font Awesome 6 Free", "KaTeX_Main", "KaTeX_Math"],
         timeout=5000,
     )
-
-
-UNFOLD = """() => {
-    const folded = document.querySelectorAll("article .toggle-hidden");
-    folded.forEach((box) => box.classList.remove("toggle-hidden"));
-    document.querySelectorAll("article details").forEach((box) => { box.open = true; });
-    return document.body.offsetHeight; // laid out now, so that the fonts come
-}"""
-# A displayed formula has a box of its own; one in a line is cut by the box that the line is in.
-CUT_FORMULAS = """() => [...document.querySelectorAll("article .katex")].map((formula) => {
-    const own = formula.parentElement.matches(".katex-display");
-    if (!own && formula.closest(".pst-scrollable-table-container")) return [0];
-    const box = formula.closest(own ? ".katex-display" : ".admonition, article");
-    const right = (element) => element.getBoundingClientRect().right;
-    const end = Math.max(...[...formula.querySelectorAll(".base")].map(right));
-    return [Math.round(end - right(box)), formula.querySelector("annotation").textContent];
-}).filter(([over]) => over > 1).map(([over, tex]) => `${over} px: ${tex.trim().slice(0, 80)}`)"""
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_opens_from_disk_no_wider_than_a_phone_its_boxes_in_reach(visit, file_site, name):
-    """Also its formulas: what must be pushed aside to be seen is read as if it were not there."""
-    page = visit(f"{file_site}/{name}", viewport={"width": 360, "height": 740})
-    assert page.locator("h1:visible").count() >= 1
-    for width in (320, 360):
-        page.set_viewport_size({"width": width, "height": 740})
-        page.evaluate(SETTLED)
-        wide = page.evaluate(
-            """() => document.documentElement.scrollWidth <= innerWidth ? [] :
-                [...document.querySelectorAll('article *')]
-                    .filter((e) => e.getBoundingClientRect().right > innerWidth + 1)
-                    .map((e) => e.outerHTML.slice(0, 120)).slice(0, 5)
-                    .concat(`${document.documentElement.scrollWidth} px wide`)"""
-        )
-        assert wide == [], f"at {width} px"
-        wait_for_boxes(page)
-    page.evaluate(UNFOLD)
-    page.evaluate(SETTLED)
-    assert page.evaluate(CUT_FORMULAS) == []
 
 
 @pytest.mark.parametrize("wait", [0, 5000], ids=["at once", "later"])
