@@ -12,6 +12,8 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from pegasos_lib import widgets
 
+from .conftest import ROOT
+
 PEGASOS = (
     """\
 import numpy as np
@@ -38,7 +40,8 @@ print(f"P={margin.problem.objective(margin.w):.6f} P*={margin.run().trace.object
 )
 OTHERS = sorted(set(widgets.__all__) - {"PegasosExplorer", "MarginExplorer"})
 OTHERS_SHOWN = f"""\
-others = [getattr(widgets, name)() for name in {OTHERS}]
+given = {{"RaceExplorer": [{str(ROOT / "book/_data/race.json")!r}]}}
+others = [getattr(widgets, name)(*given.get(name, [])) for name in {OTHERS}]
 display(*others)
 """
 OTHERS_READ = """\
@@ -192,13 +195,18 @@ def check_margin(page):
 
 
 def check_others(page):
-    """Every other figure stands, and its first slider that can be moved sets a trait."""
+    """Every other figure stands, and its first slider or choice sets a trait."""
     figures = show(page, 5, len(OTHERS)).locator(".pegasos-figure")
     before = run_cell(page, 6).splitlines()
     for number in range(len(OTHERS)):
-        slider = figures.nth(number).locator("input[type=range]:enabled:visible").first
-        press(slider, "ArrowLeft", 2)
-        press(slider, "ArrowRight", 1)
+        figure = figures.nth(number)
+        control = figure.locator(":is(input[type=range], select):enabled:visible").first
+        if control.evaluate("el => el.tagName") == "SELECT":
+            other = control.locator("option:not(:checked)").first
+            control.select_option(other.get_attribute("value"))
+        else:
+            press(control, "ArrowRight", 12)
+            press(control, "ArrowLeft", 6)  # also from the end
     after = run_cell(page, 6).splitlines()
     still = [new.split()[0] for old, new in zip(before, after, strict=True) if old == new]
     assert still == []

@@ -1,8 +1,7 @@
 const SVG = "http://www.w3.org/2000/svg";
-let count = 0;
-
-/** An id that no other element of the page has. */
-export const uid = () => `pf-${++count}`;
+// Counted on the document: in JupyterLab each figure brings a script of its own.
+const COUNT = Symbol.for("pegasos-figures-ids");
+export const uid = () => `pf-${(document[COUNT] = (document[COUNT] ?? 0) + 1)}`;
 
 function build(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes ?? {})) {
