@@ -10,7 +10,7 @@ from pegasos_lib.widgets import SubgradientExplorer
 from pegasos_lib.widgets.base import static_text
 from tests.site.conftest import QuietHandler
 from tests.site.reader import SHOWN, Reader, with_state
-from tests.site.test_pages import CONTRAST, STRUCTURE, violations
+from tests.site.test_pages import colour_faults, structure_faults
 
 PAGE = """<!doctype html><html lang="en" data-theme="{theme}"><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>A figure</title>
@@ -263,7 +263,7 @@ def test_figure_fits_the_width_and_its_targets_a_finger(figure, width):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(figure, theme):
     reader = figure(theme=theme, color_scheme=theme)
-    assert violations(reader.page, STRUCTURE, CONTRAST) == []
+    assert structure_faults(reader.page) + colour_faults(reader.page, []) == []
 
 
 def test_colours_follow_the_dark_theme_and_changes_are_announced(figure):
