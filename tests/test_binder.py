@@ -90,7 +90,7 @@ def test_an_environment_made_as_the_dockerfile_says_runs_a_notebook(
             arguments.remove("--no-cache-dir")
             command = [sys.executable, "-m", "uv", "pip", *arguments, "--python", python]
         subprocess.run(command, cwd=checkout, check=True)
-    notebook = checkout / "book/objective.ipynb"
+    notebook = checkout / "book/subgradients.ipynb"
     execute = ["-m", "jupyter", "execute", "--inplace", notebook]
     subprocess.run([python, *execute], cwd=checkout, check=True)
     assert '"output_type": "error"' not in notebook.read_text()

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import unquote, urlsplit
@@ -15,7 +16,7 @@ import nbformat
 import pytest
 import yaml
 from lxml import html
-from nbformat.v4 import new_code_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from sphinxcontrib.katex import katex_version
 
 from .conftest import ROOT, build_book
@@ -237,6 +238,11 @@ def test_a_page_without_a_figure_weighs_little(site, pages):
 @pytest.fixture
 def small_book(tmp_path):
     """Return `write(text, code)`: a book of one page and one notebook, under the same settings."""
+    return partial(write_small_book, tmp_path)
+
+
+def write_small_book(folder, text="A page.", code=None):
+    """Write the book and return its folder."""
     for name in (
         "_config.yml",
         "book/_ext",
@@ -244,30 +250,22 @@ def small_book(tmp_path):
         "book/site_static",
         "book/references.bib",
     ):
-        target = tmp_path / name
+        target = folder / name
         target.parent.mkdir(exist_ok=True)
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, target, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(ROOT / name, target)
     contents = {"format": "jb-book", "root": "book/intro", "chapters": [{"file": "book/pegasos"}]}
-    (tmp_path / "_toc.yml").write_text(yaml.safe_dump(contents, sort_keys=False))
-
-    def write(text="A page.", code=None):
-        (tmp_path / "book" / "intro.md").write_text(f"# A book\n\n{text}\n")
-        notebook = nbformat.v4.new_notebook()
-        notebook.metadata["kernelspec"] = {
-            "name": "python3",
-            "display_name": "Python 3",
-            "language": "python",
-        }
-        notebook.cells = [nbformat.v4.new_markdown_cell("# Pegasos\n\nA chapter.")]
-        if code:
-            notebook.cells.append(nbformat.v4.new_code_cell(code))
-        nbformat.write(notebook, tmp_path / "book" / "pegasos.ipynb")
-        return tmp_path
-
-    return write
+    (folder / "_toc.yml").write_text(yaml.safe_dump(contents, sort_keys=False))
+    (folder / "book" / "intro.md").write_text(f"# A book\n\n{text}\n")
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    cells = [new_markdown_cell("# Pegasos\n\nA chapter.")]
+    if code:
+        cells.append(new_code_cell(code))
+    notebook = new_notebook(metadata={"kernelspec": kernel}, cells=cells)
+    nbformat.write(notebook, folder / "book" / "pegasos.ipynb")
+    return folder
 
 
 def without_repository():
@@ -318,29 +316,38 @@ def test_a_failing_cell_fails_the_build(small_book):
     assert "ZeroDivisionError" in result.stdout + result.stderr
 
 
+@pytest.fixture(scope="module")
+def two_builds(tmp_path_factory):
+    """A small book built without a repository, and again with one and with a rule more."""
+    book = write_small_book(tmp_path_factory.mktemp("small"))
+    result = build_book(book, env=without_repository())
+    assert result.returncode == 0, result.stderr
+    before = tmp_path_factory.mktemp("before")
+    shutil.copytree(book / "_build" / "html", before / "_build" / "html")
+    sheet = book / "book" / "site_static" / "site.css"
+    sheet.write_text(sheet.read_text("utf-8") + "\nbody { --added: red }\n", "utf-8")
+    repository = {"BOOK_REPOSITORY_URL": "git@github.com:someone/a-book.git"}
+    result = build_book(book, env=os.environ | repository)
+    assert result.returncode == 0, result.stderr
+    return before, book
+
+
 def buttons(folder, name):
     page = parse(folder / "_build/html/book" / name)
     shown = ".article-header-buttons a, .article-header-buttons .dropdown button"
     return page, page.cssselect(shown)
 
 
-def test_the_launch_button_opens_this_notebook_in_jupyterlab_or_is_absent(small_book):
-    folder = small_book()
-    result = build_book(folder, env=without_repository())
-    assert result.returncode == 0, result.stderr
-    page, _ = buttons(folder, "pegasos.html")
+def test_the_launch_button_opens_this_notebook_in_jupyterlab_or_is_absent(two_builds):
+    without, with_one = two_builds
+    page, _ = buttons(without, "pegasos.html")
     assert "mybinder" not in html.tostring(page, encoding="unicode")
     (download,) = page.cssselect("a.btn-download-source-button")
     assert "download" in download.attrib
-    source = (folder / "_build/html/book" / download.get("href")).resolve()
+    source = (without / "_build/html/book" / download.get("href")).resolve()
     assert json.loads(source.read_text("utf-8"))["cells"]
-    page, shown = buttons(folder, "intro.html")
-    assert shown == [], "pages that are no notebook have nothing to launch"
 
-    env = os.environ | {"BOOK_REPOSITORY_URL": "git@github.com:someone/a-book.git"}
-    result = build_book(folder, env=env)
-    assert result.returncode == 0, result.stderr
-    page, _ = buttons(folder, "pegasos.html")
+    page, _ = buttons(with_one, "pegasos.html")
     (button,) = page.cssselect("a[href*=mybinder]")
     assert re.fullmatch(
         r"https://mybinder\.org/v2/gh/someone/a-book/[\w.-]+\?urlpath=lab/tree/book/pegasos\.ipynb",
@@ -348,8 +355,15 @@ def test_the_launch_button_opens_this_notebook_in_jupyterlab_or_is_absent(small_
     )
     assert "mybinder.org" in button.text_content()
     assert "mybinder.org" in button.get("title")
-    page, shown = buttons(folder, "intro.html")
-    assert shown == []
+    for folder in two_builds:
+        _, shown = buttons(folder, "intro.html")
+        assert shown == [], "pages that are no notebook have nothing to launch"
+
+
+def test_a_changed_style_sheet_reaches_the_site(two_builds):
+    built = [folder / "_build/html/_static/styles/book.css" for folder in two_builds]
+    added = ["body{--added:red}" in re.sub(r"\s", "", css.read_text("utf-8")) for css in built]
+    assert added == [False, True]
 
 
 # The extensions' own functions ---------------------------------------------------------------
@@ -459,17 +473,6 @@ def test_other_results_are_another_cache(tmp_path, folder):
     assert cache_folder(tmp_path, tmp_path) == first
     file.write_text("2\n")
     assert cache_folder(tmp_path, tmp_path) != first
-
-
-def test_a_changed_style_sheet_reaches_the_site(small_book):
-    folder = small_book()
-    assert build_book(folder, env=without_repository()).returncode == 0
-    sheet = folder / "book" / "site_static" / "site.css"
-    sheet.write_text(sheet.read_text("utf-8") + "\nbody { --added: red }\n", "utf-8")
-    assert build_book(folder, env=without_repository()).returncode == 0
-    assert "body{--added:red}" in re.sub(
-        r"\s", "", (folder / "_build/html/_static/styles/book.css").read_text("utf-8")
-    )
 
 
 def test_purging_keeps_what_a_page_can_use():
