@@ -65,6 +65,31 @@ def test_at_the_minimum_every_drawn_example_is_flagged():
         assert np.array_equal(run.flags[moves], drawn[moves])
 
 
+def test_at_the_minimum_all_that_move_it_are_removed_equally_often():
+    """All draws of four steps with their chances; the first row leaves w* = 1/2 where it is."""
+    n, T = 5, 4
+    p = HingeProblem([[0.5], [2.0], [2.0], [2.0], [4.0]], np.ones(n), lam=1.0)
+    assert minimiser(p.X, p.y, 1.0).w == pytest.approx([0.5], abs=1e-5)
+    chances = {}
+    for draws in product(range(n), repeat=T):
+        counts, chance = np.zeros(n), 1.0
+        for i in draws:
+            living = (counts < 2) | (np.arange(n) == 0)
+            chance *= living[i] / living.sum()
+            counts[i] += 1
+        if chance:
+            run = outlier_pegasos(p, n_iter=T, draws=draws, undo=True, two_out=2, w0=[0.5])
+            assert run.flags.tolist() == [0, *counts[1:]]
+            gone = tuple(run.removed)
+            chances[frozenset(gone)] = chances.get(frozenset(gone), 0) + chance
+    assert sum(chances.values()) == pytest.approx(1)
+    for size, subsets in ((0, 1), (1, 4), (2, 6)):
+        same = [chance for gone, chance in chances.items() if len(gone) == size]
+        assert len(same) == subsets
+        assert same == pytest.approx([same[0]] * subsets)
+    assert not any(0 in gone for gone in chances)
+
+
 def test_undo_refuses_every_step_from_a_kink_of_one_example():
     """So it does from any point of the ball with a margin of exactly 1."""
     rng = np.random.default_rng(2)
@@ -92,6 +117,18 @@ def test_undo_leaves_a_point_without_kink_that_is_not_the_minimum():
         assert np.abs(p.margins(w) - 1).min() > 1e-6
         run = outlier_pegasos(p, n_iter=800, rng=seed, undo=True, w0=w)
         assert run.accepted > 0
+
+
+def test_rises_may_end():
+    """In rational numbers: after the first step copies of one short row move nothing any more."""
+    x, lam = Fraction(1, 2), Fraction(1, 3)
+    w = Fraction(0)
+    for t in range(1, 50):
+        w = (1 - Fraction(1, t)) * w + (x / (lam * t) if w * x < 1 else 0)
+        assert w == x / lam
+    # It is the minimum: the slope of P there is 0, as w x < 1.
+    assert w * x < 1
+    assert lam * w - x == 0
 
 
 @pytest.mark.parametrize("threshold", [1, 2, 4])
