@@ -171,7 +171,10 @@ def test_the_library_passes_its_tests(which, tmp_path, capfd):
         )
 
     where = subprocess.check_output(
-        [python, "-c", "import pegasos_lib; print(pegasos_lib.__file__)"], cwd=folder, text=True
+        [python, "-c", "import pegasos_lib; print(pegasos_lib.__file__)"],
+        cwd=folder,
+        env=environment,
+        text=True,
     )
     assert where.startswith(str(tmp_path / "environment"))
     known = list(KNOWN[which])
