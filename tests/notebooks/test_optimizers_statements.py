@@ -1,12 +1,17 @@
 """Statements of chapter 8 on generated data: 1,000 runs at once, without the library's solvers."""
 
+import json
+from bisect import bisect_right
 from math import log, sqrt
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
 RUNS, D, T = 1000, 4, 50
+RACE = Path(__file__).parents[2] / "book" / "_data" / "race.json"
+ONLINE = ("SGD", "SMD", "SEG±", "AdaGrad", "Pegasos")
 
 
 def shorten(w, radius):
@@ -249,3 +254,59 @@ def test_brighter_pixels_are_the_same_run_at_another_lambda():
     )
     kept = pegasos(rho[:, None, None] * Z, rho**2 * lam, lam**-0.5)  # a ball that is not rescaled
     assert np.abs(rho[:, None] * kept - plain).max() > 1e-3
+
+
+def test_the_words_on_the_race_say_what_was_measured():
+    race = json.loads(RACE.read_text(encoding="utf-8"))["results"]
+    runs = {(r["optimizer"], r["lam"], r["set"], r["output"]): r for r in race["runs"]}
+    batch, online = race["iterations"]["batch"], race["iterations"]["online"]
+
+    def curve(name, lam, output, kind="l1", key="suboptimality"):
+        return np.array(runs[name, lam, "own" if name == "GD" else kind, output][key]["median"])
+
+    # Figure 3.1: at a small lambda Pegasos is the lower one within the first hundred steps only.
+    below = {
+        (lam, output): curve("Pegasos", lam, output) < curve("SGD", lam, output)
+        for lam in race["lams"]
+        for output in ("average", "last")
+    }
+    assert [case for case, lower in below.items() if lower.all()] == [(10, "last")]
+    for output in ("average", "last"):
+        lower = np.array(online)[below[0.001, output]]
+        assert len(lower) > 0
+        assert lower.max() < 110
+
+    # Figure 3.2: by steps both GDs are ahead from some step on, but for the average of GD.
+    def near(name, output, steps):
+        """Return the least of an online solver's values that were kept around so many steps."""
+        at = bisect_right(online, steps)
+        return curve(name, 0.1, output)[at - 1 : at + 1].min()
+
+    for name, output, first in (
+        ("GD", "last", 16),
+        ("projected GD", "last", 16),
+        ("projected GD", "average", 2),
+    ):
+        for steps, reached in zip(batch, curve(name, 0.1, output), strict=True):
+            if steps >= first:
+                assert reached < min(near(other, output, steps) for other in ONLINE)
+    behind = curve("GD", 0.1, "average")[-1]
+    assert [name for name in ONLINE if near(name, "average", 100) > behind] == ["SEG±"]
+    ends = {
+        output: {n: curve(n, 0.1, output)[-1] for n in ONLINE} for output in ("average", "last")
+    }
+    assert sorted(ends["average"], key=ends["average"].get)[:2] == ["SMD", "Pegasos"]
+    assert min(ends["last"], key=ends["last"].get) == "Pegasos"
+    assert all(max(end, key=end.get) == "AdaGrad" for end in ends.values())
+    for lam in race["lams"]:
+        own = {n: curve(n, lam, "average", "l1" if n == "SEG±" else "own")[-1] for n in ONLINE}
+        assert sorted(own, key=own.get).index("AdaGrad") < 3
+
+    # Figure 3.4: the larger lambda, the lower the end; at 10 only the objective moves.
+    last = [curve("Pegasos", lam, "average")[-1] for lam in race["lams"]]
+    assert last == sorted(last, reverse=True)
+    for output in ("average", "last"):
+        at_start = 1 - race["optimum"]["10"]["l1"]["P"]
+        assert curve("Pegasos", 10, output)[-1] < at_start / 1000
+        accuracy = curve("Pegasos", 10, output, key="accuracy")[1:]
+        assert np.abs(accuracy - race["baseline"]).max() < 1e-3

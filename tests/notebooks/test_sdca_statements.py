@@ -1,6 +1,8 @@
 """Statements of chapter 10, on 1,000 problems at once, in words of their own."""
 
+import json
 from math import ceil, e, log
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from pegasos_lib import HingeProblem, sgd_initialisation, use_jit
 from tests import reference
 from tests.many import Problems
+from tests.notebooks import checks
 from tests.notebooks.test_duality_statements import (
     dual,
     margins,
@@ -19,6 +22,7 @@ from tests.notebooks.test_duality_statements import (
 )
 
 RUNS, N, DIM = 1000, 5, 3
+BOOK = Path(__file__).parents[2] / "book"
 
 
 def unit_problems(seed, runs, n, lam):
@@ -215,3 +219,80 @@ def test_few_steps_prove_little_whatever_they_set():
         assert (excess >= many.lam / 2 * np.maximum(0, short) ** 2 - 1e-6).all()
         far += int((short > 0).sum())
     assert far > 20
+
+
+def test_whole_steps_cost_nothing_beyond_the_promise():
+    for n in (1, 2, 3, 10, 1000):
+        for size in 10 ** np.random.default_rng(9).uniform(-3, 5, size=2000):  # R^2/(lam eps)
+            T_0 = ceil(max(0, 4 * size - 2 * n))
+            steps = T_0 + ceil(max(n, size))
+            assert steps <= n + 5 * size
+
+
+def squared_paths(many, T):
+    """Yield alpha (runs, n^t, n) after t steps on the squared hinge, for all coordinates."""
+    runs, n, _ = many.Z.shape
+    norm2, scale = (many.Z**2).sum(axis=2)[:, None], (many.lam * n)[:, None, None]
+    alpha = np.zeros((runs, 1, n))
+    for _ in range(T + 1):
+        yield alpha
+        W = np.einsum("rsn,rnd->rsd", alpha, many.Z) / scale
+        lack = 1 - np.einsum("rsd,rnd->rsn", W, many.Z) - alpha
+        new = np.maximum(0, alpha + lack / (1 + norm2 / scale))
+        after = np.repeat(alpha[:, :, None], n, axis=2)
+        after[..., np.arange(n), np.arange(n)] = new
+        alpha = after.reshape(runs, -1, n)
+
+
+def squared_values(many, alpha):
+    """Return the dual of the squared hinge and its gap at alpha (runs, m, n)."""
+    W = np.einsum("rmn,rnd->rmd", alpha, many.Z) / (many.lam * alpha.shape[-1])[:, None, None]
+    length = many.lam[:, None] / 2 * (W**2).sum(axis=-1)
+    losses = np.maximum(0, 1 - np.einsum("rmd,rnd->rmn", W, many.Z))
+    value = (alpha - alpha**2 / 2).mean(axis=-1) - length
+    return value, length + (losses**2).mean(axis=-1) / 2 - value
+
+
+def test_a_smooth_loss_has_a_linear_rate_and_its_gap_pays_a_factor():
+    many = problems(10, runs=200, n=3, d=2)
+    factor = 3 + many.R**2 / many.lam
+    solution = np.zeros((200, 1, 3))
+    for i in np.tile(np.arange(3), 1000):
+        W = np.einsum("rmn,rnd->rmd", solution, many.Z) / (many.lam * 3)[:, None, None]
+        lack = 1 - np.einsum("rmd,rnd->rmn", W, many.Z) - solution
+        size = 1 + (many.Z[:, i] ** 2).sum(axis=1) / (3 * many.lam)
+        solution[:, 0, i] = np.maximum(0, solution[:, 0, i] + lack[:, 0, i] / size)
+    best, gap = squared_values(many, solution)
+    many.Z, many.lam, many.R = (part[gap[:, 0] < 1e-12] for part in (many.Z, many.lam, many.R))
+    best, factor = best[gap[:, 0] < 1e-12], factor[gap[:, 0] < 1e-12]
+    assert len(best) > 100
+    for t, alpha in enumerate(squared_paths(many, 6)):
+        value, gap = squared_values(many, alpha)
+        lack = best - value
+        assert (lack.mean(axis=1) <= (1 - 1 / factor) ** t / 2 + 1e-9).all()
+        assert (gap <= factor[:, None] * lack + 1e-9).all()
+        if t:  # a gap may be a multiple of what the dual lacks: the logarithm of N is needed
+            assert (gap > 1.5 * lack + 1e-6).any()
+
+
+def test_the_map_of_the_cells_holds_whatever_the_runs_would_have_done_beyond_their_limits():
+    measured = json.loads((BOOK / "_data" / "blood_cells.json").read_text("utf-8"))["results"]
+    limits = [measured["epochs"][name] for name in ("SDCA", "Pegasos")]
+    counts = dict.fromkeys("SP=?", 0)
+    for task in ("white", "red"):
+        for cell in measured["tasks"][task]["lambdas"].values():
+            pair = [
+                cell["methods"][f"{name}, permutation"]["epochs"] for name in ("SDCA", "Pegasos")
+            ]
+            for medians in zip(*([band[0] for band in bands] for bands in pair), strict=True):
+                letters = set()
+                for beyond in (1.0001, np.inf):
+                    s, p = (
+                        limit * beyond if value is None else value
+                        for value, limit in zip(medians, limits, strict=True)
+                    )
+                    letters.add("S" if s < p / 2 else "P" if p < s / 2 else "=")
+                counts[letters.pop() if len(letters) == 1 else "?"] += 1
+    recorded, _ = checks.recorded_numbers(json.loads((BOOK / "sdca.ipynb").read_text("utf-8")))
+    names = ("sdca_first", "pegasos_first", "both_alike", "left_open")
+    assert [int(recorded[name]) for name in names] == list(counts.values())
