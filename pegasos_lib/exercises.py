@@ -143,7 +143,7 @@ def check_order(
     Hint
         If lines are missing, twice, wrong, or before what they follow from.
     """
-    if isinstance(order, str) or not all(isinstance(line, str) for line in order):
+    if not isinstance(order, list | tuple) or not all(isinstance(line, str) for line in order):
         raise Hint('The order is a list of letters, such as ["B", "A", "C"].')
     unknown = [line for line in order if line not in {*follows, *left_out}]
     if unknown:

@@ -1,0 +1,151 @@
+"""What the tests of a problem set say of answers, right and wrong."""
+
+import numpy as np
+import pytest
+
+from pegasos_lib.exercises import Hint, ask, check, check_keeps, check_order, fresh_rng
+
+PROOF = {"A": "", "B": "A", "C": "A", "D": "BC"}
+
+
+def test_a_hint_is_one_sentence_in_a_notebook():
+    assert Hint("The sign is wrong.")._render_traceback_() == ["Not yet. The sign is wrong."]
+
+
+def test_ask_hands_over_copies_and_keeps_the_answer():
+    given = np.ones(2)
+
+    def spoil(w, *, scale):
+        w *= scale
+        return w
+
+    assert ask(spoil, given, scale=3.0).tolist() == [3.0, 3.0]
+    assert given.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("answer", "parts", "told"),
+    [
+        (lambda: None, 1, "returned None"),
+        (lambda: 1 / 0, 1, "divides by 0"),
+        (lambda: np.ones(2), 2, "a tuple of 2"),
+        (lambda: (1, 2, 3), 2, "a tuple of 2"),
+        (lambda: [1, 2], 2, "a tuple of 2"),
+    ],
+)
+def test_ask_tells_what_kind_of_answer_is_wrong(answer, parts, told):
+    with pytest.raises(Hint, match=told):
+        ask(answer, parts=parts)
+
+
+def test_ask_names_a_function_that_is_not_written_yet():
+    def pegasos_step():
+        raise NotImplementedError
+
+    with pytest.raises(Hint, match="pegasos_step, or what it calls, is not written yet"):
+        ask(pegasos_step)
+
+
+def test_ask_leaves_other_errors_with_their_place():
+    with pytest.raises(IndexError):
+        ask(lambda: [][0])
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (1, 1.0),
+        (np.float32(0.5), 0.5),
+        ([1.0, 2.0], np.array([1.0, 2.0])),
+        (1 + 1e-12, 1.0),
+        (np.bool_(True), True),
+        (np.array(False), False),
+        ("inside", "inside"),
+        (np.inf, np.inf),
+    ],
+)
+def test_check_takes_what_is_equal(answer, expected):
+    check(answer, expected, "No.")
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected", "told"),
+    [
+        (1.1, 1.0, "No.\n  your answer: 1.1"),
+        (-0.0 + np.nan, 1.0, "No."),
+        (np.nan, np.nan, "No."),
+        (np.ones(3), np.ones(2), r"shape \(3,\), expected \(2,\). No."),
+        (np.ones((2, 1)), np.ones(2), "shape"),
+        ("one", 1.0, "is a str, not numbers. No."),
+        ({}, 1.0, "is a dict, not numbers. No."),
+        (1, True, "should be True or False, not int. No."),
+        (1.0, "inside", "should be a word, not float. No."),
+        ("outside", "inside", "No."),
+        (False, True, "No."),
+        (1j, 1.0, "not numbers"),
+    ],
+)
+def test_check_tells_what_differs(answer, expected, told):
+    with pytest.raises(Hint, match=told):
+        check(answer, expected, "No.")
+
+
+def test_hidden_tests_do_not_show_what_is_expected():
+    with pytest.raises(Hint) as caught:
+        check(1.5, 2.5, "No.", show=False)
+    assert str(caught.value) == "No."
+
+
+def test_a_changed_argument_is_told_and_a_copy_is_not():
+    def changes(w, y):
+        w += 1
+        return w
+
+    check_keeps(lambda w, y: w + 1, np.ones(2), 3.0)
+    with pytest.raises(Hint, match="changed one of the arrays"):
+        check_keeps(changes, np.ones(2), 3.0)
+
+
+@pytest.mark.parametrize("order", ["ABCD", "ACBD"])
+def test_every_order_that_follows_is_right(order):
+    check_order(list(order), PROOF, {"X": "no"}, "before")
+    check_order(tuple(order), PROOF, {"X": "no"}, "before")
+
+
+@pytest.mark.parametrize(
+    ("order", "told"),
+    [
+        ("ABCD", "a list of letters"),
+        (None, "a list of letters"),
+        ([1, 2], "a list of letters"),
+        (list("ABCE"), "There is no line 'E'"),
+        (list("ABBCD"), "Line B stands twice"),
+        (list("AXBCD"), "the constant is wrong"),
+        (list("ABD"), "needs 4 lines, and you have 3"),
+        (list("BACD"), "before what it follows from"),
+        (list("ABDC"), "before what it follows from"),
+        ([], "needs 4 lines, and you have 0"),
+    ],
+)
+def test_other_orders_are_told(order, told):
+    with pytest.raises(Hint, match=told):
+        check_order(order, PROOF, {"X": "the constant is wrong"}, "before what it follows from")
+
+
+def test_instances_come_from_the_instructors_seed(monkeypatch):
+    def draw(seed, key):
+        monkeypatch.setenv("PEGASOS_COURSE_SEED", seed)
+        return fresh_rng(key).integers(1 << 60)
+
+    drawn = [draw("0", 1), draw("0", 2), draw("1", 1), draw("1", 2)]
+    assert len(set(drawn)) == 4
+    assert draw("0", 1) == drawn[0]
+    monkeypatch.delenv("PEGASOS_COURSE_SEED")
+    assert fresh_rng(1).integers(1 << 60) == drawn[0]
+
+
+@pytest.mark.parametrize("seed", ["-1", "two", "", "1.5"])
+def test_a_wrong_seed_is_named(monkeypatch, seed):
+    monkeypatch.setenv("PEGASOS_COURSE_SEED", seed)
+    with pytest.raises(ValueError, match="must be a nonnegative integer, got"):
+        fresh_rng(1)
