@@ -17,7 +17,7 @@ NOTEBOOKS = $(wildcard book/*.ipynb)
 export PATH := $(PATH):$(CURDIR)/$(BIN)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: help book test test-all lint format lab serve notebooks js lock bench bench-site clean
+.PHONY: help assignments book test test-all lint format lab serve notebooks js lock bench bench-site clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -26,15 +26,20 @@ book: .venv/installed  ## build the site and print the page to open
 	$(BIN)/jupyter-book build . -n -W --keep-going
 	@echo "Open file://$(CURDIR)/_build/html/index.html"
 
+assignments: .venv/installed  ## write the student versions of the problem sets into course/release
+	$(BIN)/python -m course assignments
+
 # One run, in the order given, so that no worker waits at its end: the notebooks, then the files of
 # tests by name (the long ones, course and site, stand first).
 PYTEST := $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --nbval
 test: .venv/installed $(JS)/node_modules/installed lint  ## pass every test but the slow ones
 	$(BIN)/python -m tests.chromium
+	$(BIN)/python -m tests.bubblewrap
 	$(PYTEST) -m "not slow" $(NOTEBOOKS) tests
 
 test-all: .venv/installed $(JS)/node_modules/installed lint  ## pass every test, the slow ones too
 	$(BIN)/python -m tests.chromium
+	$(BIN)/python -m tests.bubblewrap
 	HYPOTHESIS_PROFILE=new $(PYTEST) $(NOTEBOOKS) tests
 
 lint: .venv/installed
@@ -46,7 +51,7 @@ format: .venv/installed  ## format the code and mend what ruff can mend
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-lab: .venv/installed  ## open the notebooks in JupyterLab
+lab: assignments  ## open the notebooks in JupyterLab
 	$(BIN)/jupyter lab book/intro.md
 
 serve: book  ## serve the built site at http://127.0.0.1:8000 (PORT=...)
@@ -64,11 +69,13 @@ lock: .venv/installed  ## write the pins anew from pyproject.toml
 	$(call lock,requirements.txt,notebooks,what the notebooks run on$(comma) here and on Binder)
 	$(call lock,requirements-dev.txt,dev,requirements.txt and what builds the site$(comma) grades the course and tests both)
 
-bench: .venv/installed  ## compare the solvers with others and with the goals (10 minutes)
+bench: .venv/installed  ## compare the solvers with others and with the goals (15 minutes)
 	-$(BIN)/uv pip install --python $(BIN)/python 'liblinear-official>=2.47' || echo "LIBLINEAR does not install here: its lines stay out"
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.optimizers --repeats 3
 	$(BIN)/python -m benchmarks.pegasos_steps --repeats 7
+	$(BIN)/python -m tests.bubblewrap
+	$(BIN)/python -m benchmarks.grading
 
 bench-site: book  ## time the figures in a browser
 	$(BIN)/python -m tests.chromium

@@ -5,11 +5,29 @@ import sys
 import textwrap
 from pathlib import Path
 
+import nbgrader.apps.autogradeapp
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbgrader import utils
-from nbgrader.preprocessors import ClearHiddenTests, GetGrades, NbGraderPreprocessor
+from nbgrader.preprocessors import (
+    AssignLatePenalties,
+    ClearHiddenTests,
+    ClearOutput,
+    GetGrades,
+    LimitOutput,
+    NbGraderPreprocessor,
+)
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+from course.grader.autograde import IsolatedAutograde  # noqa: E402
+from course.grader.preprocessors import (  # noqa: E402
+    IsolatedGrade,
+    RestoreMetadata,
+    SafeDeduplicateIds,
+    SafeOverwriteCells,
+    SaveGrades,
+)
 
 
 class ShortenTestOutput(NbGraderPreprocessor):
@@ -31,7 +49,7 @@ class ShortenTestOutput(NbGraderPreprocessor):
 # nbgrader makes its database with the command `alembic`, which stands beside it: so an
 # environment that was not activated works too.
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-# A kernel that compiles the library's loops is slower, for runs as short as these, than NumPy.
+# Compiling the library's loops takes longer than runs as short as the tests' take in NumPy.
 os.environ.setdefault("PEGASOS_JIT", "0")
 
 c = get_config()  # noqa: F821 (nbgrader defines it)
@@ -43,6 +61,22 @@ c.NbGrader.logfile = str(HERE / "nbgrader.log")
 
 # Downloaded files are named STUDENT_ps06.ipynb, whatever folder they were extracted to.
 c.FileNameCollectorPlugin.named_regexp = r"(.*/)?(?P<student_id>[^/_]+)_(?P<file_id>[^/]+)"
+
+# Grading: nothing that is handed in runs outside of the sandbox, stops the batch, or is left out.
+# nbgrader has no setting for the class that grades.
+nbgrader.apps.autogradeapp.Autograde = IsolatedAutograde
+c.Autograde.sanitize_preprocessors = [
+    ClearOutput,
+    RestoreMetadata,
+    SafeDeduplicateIds,
+    SafeOverwriteCells,
+]
+c.Autograde.autograde_preprocessors = [
+    IsolatedGrade,
+    LimitOutput,
+    SaveGrades,
+    AssignLatePenalties,
+]
 
 # Stock feedback shows the hidden tests, in the source and in tracebacks.
 c.GenerateFeedback.preprocessors = [

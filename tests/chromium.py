@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from .debian import apt_install, is_debian_root
+
 SHELL = "chromium-headless-shell"
 WINDOWED = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # A sandboxed browser refuses to start as root; the rest keeps it from calling home.
@@ -22,7 +24,6 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-APT_MINUTES = 5
 
 
 def find(windowed: bool = False) -> str | None:
@@ -45,19 +46,6 @@ def _playwrights_own() -> str | None:
     with sync_playwright() as playwright:
         path = playwright.chromium.executable_path
     return path if Path(path).exists() else None
-
-
-def is_debian_root() -> bool:
-    """Tell whether packages of Debian can be installed."""
-    return shutil.which("apt-get") is not None and os.geteuid() == 0
-
-
-def apt_install(*packages: str) -> None:
-    """Install packages of Debian, and remove none."""
-    command = ["apt-get", "-q", "-o", "Acquire::Retries=1", "-o", "Acquire::http::Timeout=20"]
-    env = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-    for step in ["update"], ["install", "-y", "--no-install-recommends", "--no-remove", *packages]:
-        subprocess.run(command + step, check=True, env=env, timeout=60 * APT_MINUTES)
 
 
 def install() -> None:

@@ -1,5 +1,6 @@
 """What Binder would make of this repository, found without Docker."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -75,7 +76,7 @@ def test_the_tools_run_on_the_same_pins_as_the_notebooks():
     "installer",
     ["uv", pytest.param("pip", marks=pytest.mark.slow)],  # Binder's own takes 2 to 3 minutes
 )
-def test_an_environment_made_as_the_dockerfile_says_runs_a_notebook(
+def test_an_environment_made_as_the_dockerfile_says_runs_a_notebook_and_holds_the_problem_sets(
     build_pack, checkout, tmp_path, installer
 ):
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "env"], check=True)
@@ -94,3 +95,16 @@ def test_an_environment_made_as_the_dockerfile_says_runs_a_notebook(
     execute = ["-m", "jupyter", "execute", "--inplace", notebook]
     subprocess.run([python, *execute], cwd=checkout, check=True)
     assert '"output_type": "error"' not in notebook.read_text()
+
+    students = tmp_path / "students"
+    shutil.copytree(checkout, students)
+    path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
+    subprocess.run(
+        [students / "postBuild"], cwd=students, env=os.environ | {"PATH": path}, check=True
+    )
+    (released,) = (students / "course" / "release").glob("ps06/*")
+    subprocess.run([python, "-m", "course", "check", "--help"], cwd=students, check=True)
+    assert "raise NotImplementedError()" in released.read_text()
+    assert not (students / "course" / "source").exists()
+    imports = [python, "-c", "import nbgrader"]
+    assert subprocess.run(imports, cwd=students, capture_output=True).returncode != 0

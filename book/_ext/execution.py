@@ -90,13 +90,16 @@ def is_kept(path, folder):
 def run_what_is_missing(app, env, docnames):
     """Execute the notebooks that are to be read and that the cache lacks.
 
-    A single one, or one that fails, is left to myst-nb, which says what failed.
+    A single one, or one that fails, is left to myst-nb, which says what failed. One that is not to
+    be run is left out by its path, as myst-nb does it.
     """
     if app.config.nb_execution_mode != "cache":
         return
     folder = app.config.nb_execution_cache_path
     paths = [Path(app.srcdir, f"{name}.ipynb") for name in docnames]
-    missing = [path for path in paths if path.is_file() and not is_kept(path, folder)]
+    never = app.config.nb_execution_excludepatterns
+    paths = [path for path in paths if path.is_file() and not any(map(path.match, never))]
+    missing = [path for path in paths if not is_kept(path, folder)]
     if len(missing) < 2:
         return
 

@@ -1,8 +1,9 @@
 """Make the theme's pages light and accessible.
 
-Scripts are deferred, each page gets a description, tables and bibliographies get the roles that
-axe asks for, and the dozen style sheets become one without the rules that no page can use (nine
-tenths of the theme's name icons). What the theme copies and no page asks for is not shipped.
+Scripts are deferred, each page gets a description, tables, bibliographies and toggles get the roles
+and names that axe asks for, and the dozen style sheets become one without the rules that no page
+can use (nine tenths of the theme's name icons). What the theme copies and no page asks for is not
+shipped.
 """
 
 import os
@@ -21,6 +22,7 @@ CLASS = re.compile(r"\.((?:\\.|[\w-])+)")
 IMPORT = re.compile(r"""@import\s+["']([^"']+)["']\s*;""")
 LOCAL_ADDRESS = re.compile(r"""url\((?!["']?(?:data:|https?:|[/#]))["']?([^"')]+)["']?\)""")
 THEME_SHEETS = ("styles/theme.css", "styles/pydata-sphinx-theme.css")
+TOGGLE = "Show or hide the pages of this part"
 ONE_SHEET = "styles/book.css"
 SCROLLERS = re.compile(r"""document\.querySelectorAll\(\["pre"[^()]*\]\.join\(", "\)\)""")
 UNUSED_FILES = (
@@ -99,6 +101,16 @@ def mend_body(app, pagename, templatename, context, doctree):
     # sphinx-proof and sphinx-exercise give every box of a page the same id.
     body = re.sub(r'(<(?:div|section) [^>]*?) ?id="(?:proof|[a-z]+-content)"', r"\1", body)
     context["body"] = body
+
+
+def name_toggles(app, pagename, templatename, context, doctree):
+    """Give what opens and closes a part of the contents a name: the theme's is an icon alone."""
+    make = context.get("generate_toctree_html")
+    if make:
+        named = f'<summary aria-label="{TOGGLE}">'
+        context["generate_toctree_html"] = lambda *words, **options: str(
+            make(*words, **options)
+        ).replace("<summary>", named)
 
 
 def words_of(text):
@@ -257,6 +269,7 @@ def setup(app):
     app.connect("html-page-context", defer_scripts, priority=950)
     app.connect("html-page-context", describe, priority=950)
     app.connect("html-page-context", mend_body, priority=950)
+    app.connect("html-page-context", name_toggles, priority=950)
     app.connect("html-page-context", take_sheets, priority=950)
     app.connect("build-finished", drop_stale_pages)
     app.connect("build-finished", trim, priority=900)  # behind those that copy their own files

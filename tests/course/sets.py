@@ -15,6 +15,8 @@ import nbformat
 COURSE = Path(__file__).resolve().parents[2] / "course"
 STUB = "# YOUR CODE HERE\nraise NotImplementedError()"
 SECRET = "SOLUTION", "HIDDEN TESTS", "MARK SCHEME"
+# All of the sets, those of the chapters and the concept inventory, and those of the chapters.
+ASSIGNMENTS = sorted(path.parent.name for path in (COURSE / "source").glob("*/*.ipynb"))
 SETS = sorted(path.parent.name for path in (COURSE / "source").glob("ps*/ps*.ipynb"))
 
 
@@ -135,6 +137,11 @@ def fill(notebook, answers):
     return notebook
 
 
+@cache
+def _compiled(source, name):
+    return compile(source, name, "exec")
+
+
 def graded_here(name, answers):
     """Run a set's source with other answers in this process; return the failed tests' messages."""
     names, failed = {}, {}
@@ -147,7 +154,7 @@ def graded_here(name, answers):
         try:
             with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                exec(compile(source, cell.id, "exec"), names)
+                exec(_compiled(source, cell.id), names)
         except Exception as error:
             failed[cell.id] = f"{type(error).__name__}: {error}"
     return failed
@@ -158,12 +165,42 @@ def failures_of(name, mistake):
     return graded_here(name, answers_with(name, mistake))
 
 
+def seen(cell):
+    """Return the lines of a cell that students see: of a proof none, else those outside marks."""
+    inside, lines = is_manual(cell), []
+    for line in cell.source.splitlines():
+        inside |= any(f"### BEGIN {mark}" in line for mark in SECRET)
+        if not inside:
+            lines.append(line)
+        if any(f"### END {mark}" in line for mark in SECRET):
+            inside = is_manual(cell)
+    return lines
+
+
 def secret_lines(name, *marks):
     """Return the lines between such marks that occur nowhere in the part that students see."""
     cells = _parsed(source_of(name)).cells
-    regions = {c.id: [line for mark in SECRET for line in region(c, mark)] for c in cells}
-    shown = "\n".join(
-        line for c in cells for line in c.source.splitlines() if line not in regions[c.id]
-    )
     lines = {line.strip() for c in cells for mark in marks for line in region(c, mark)}
+    return _unseen(cells, lines)
+
+
+def proof_lines(name):
+    """Return the lines of the model proofs and their rubrics, which occur nowhere else."""
+    cells = _parsed(source_of(name)).cells
+    lines = {line.strip() for c in cells if is_manual(c) for line in c.source.splitlines()}
+    return _unseen(cells, lines)
+
+
+def _unseen(cells, lines):
+    shown = "\n".join(line for cell in cells for line in seen(cell))
     return sorted(line for line in lines if re.search(r"\w", line) and line not in shown)
+
+
+def secrets():
+    """Return by set the lines of its solutions, hidden tests and proofs that no set shows."""
+    cells = [cell for name in ASSIGNMENTS for cell in _parsed(source_of(name)).cells]
+    shown = {line.strip() for cell in cells for line in seen(cell)}
+    return {
+        name: {*secret_lines(name, "SOLUTION", "HIDDEN TESTS"), *proof_lines(name)} - shown
+        for name in ASSIGNMENTS
+    }

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import yaml
 from jupyter_cache import get_cache
 
 from tests.notebooks import checks
@@ -37,6 +39,11 @@ def read_pages():
 
 
 PAGES = read_pages()
+# The students' versions, which are made when the site is built: links lead to them from the pages.
+PROBLEM_SETS = {
+    f"../course/release/{path.parent.name}/{path.name}": ("", [])
+    for path in sorted((ROOT / "course" / "source").glob("*/*.ipynb"))
+}
 CHAPTERS = {path.name: PAGES[path.name] for path in NOTEBOOKS}
 
 
@@ -305,7 +312,19 @@ def test_a_name_recorded_twice_is_found():
 
 @pytest.mark.parametrize("name", sorted(PAGES))
 def test_links_within_the_book_lead_somewhere(name):
-    assert checks.link_problems(PAGES[name][0], PAGES) == []
+    assert checks.link_problems(PAGES[name][0], PAGES | PROBLEM_SETS) == []
+
+
+@pytest.mark.parametrize("name", sorted(PROBLEM_SETS))
+def test_a_problem_set_is_in_the_contents_and_linked_from_its_chapter(name):
+    page = name.removeprefix("../").removesuffix(".ipynb")
+    assert f"- file: {page}\n" in (ROOT / "_toc.yml").read_text(encoding="utf-8")
+    number = re.search(r"/ps(\d+)\.ipynb$", name)
+    if number:
+        config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+        numbers = config["sphinx"]["config"]["chapter_numbers"]
+        (chapter,) = (page for page, its in numbers.items() if its == int(number[1]))
+        assert f"]({name})" in PAGES[f"{Path(chapter).name}.ipynb"][0]
 
 
 def test_labels_are_unique_in_the_book():

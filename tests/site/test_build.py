@@ -19,6 +19,8 @@ from lxml import html
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from sphinxcontrib.katex import katex_version
 
+from tests.course.sets import ASSIGNMENTS, SECRET, secrets, source_of
+
 from .conftest import ROOT, build_book
 
 sys.path.append(str(ROOT / "book" / "_ext"))  # as jupyter-book does
@@ -50,8 +52,10 @@ def addresses(page, tag, attribute):
 
 
 def chapters(site):
-    """Return the paths of the pages that come from notebooks."""
-    files = re.findall(r"(?:root|file): (\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    """Return the paths of the chapters' pages: those that come from the book's notebooks."""
+    files = re.findall(
+        r"(?:root|file): (book/\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8")
+    )
     return [site / f"{name}.html" for name in files if (ROOT / f"{name}.ipynb").is_file()]
 
 
@@ -74,6 +78,51 @@ def test_only_the_pages_of_the_contents_are_built(site):
         if p.is_file()
     }
     assert sources == names, "the published sources are the pages and nothing of the course"
+
+
+def test_no_line_of_a_solution_hidden_test_or_rubric_is_on_the_site(site):
+    """Neither on a page nor in what is downloaded, searched or loaded; other sources are public."""
+    public, shown = set(), set()
+    for path in [*(ROOT / "book").glob("*.*"), *(ROOT / "pegasos_lib").rglob("*.py")]:
+        if path.is_file():
+            public |= lines_of(path)
+    for path in site.rglob("*"):
+        if path.suffix in {".html", ".ipynb", ".md", ".js", ".json", ".inv", ".txt"}:
+            shown |= lines_of(path)
+    assert "# Test 1.1 (2 points): the terms of the sum." in shown, "the search reads no cells"
+    for name, secret in secrets().items():
+        assert len(secret) > 30
+        assert sorted((secret - public) & shown) == [], name
+    marks = [f"### {edge} {mark}" for edge in ("BEGIN", "END") for mark in SECRET]
+    assert [line for line in shown if line in marks] == []
+
+
+def lines_of(path):
+    """Return the lines of a file's text; of a page and a notebook, of what a reader sees in it."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    if path.suffix == ".ipynb":
+        cells = nbformat.reads(text, as_version=4).cells
+        text = "\n".join([text, *(cell.source for cell in cells)])
+    elif path.suffix == ".html":
+        text = html.document_fromstring(text).text_content()
+    return {line.strip() for line in text.splitlines()}
+
+
+def test_the_problem_sets_are_pages_to_read_to_download_and_to_open(pages, site):
+    for name in ASSIGNMENTS:
+        page = pages[site / "course" / "release" / name / f"{name}.html"]
+        links = page.cssselect(".problem-set-links a")
+        assert links[0].text_content() == "Download the notebook"
+        download = (site / "course" / "release" / name / links[0].get("href")).resolve()
+        assert links[0].get("download") == f"{name}.ipynb"
+        assert download.read_bytes() == released(name), "another notebook than the graded one"
+        assert not page.cssselect(".cell_output"), "a student's version was run"
+
+
+def released(name):
+    from course.release import student_version
+
+    return student_version(source_of(name)).encode()
 
 
 def test_the_index_leads_from_each_term_to_the_glossary_and_to_the_chapters(pages, ids, site):
@@ -437,16 +486,18 @@ open("runs", "a").write("{mine}")"""
         "a": meet.format(mine="a-runs", other="b-runs"),
         "b": meet.format(mine="b-runs", other="a-runs"),
         "c": "1 / 0",
+        "never": meet.splitlines()[-1],
     }
     for name, code in codes.items():
         nbformat.write(new_notebook(cells=[new_code_cell(code)]), tmp_path / f"{name}.ipynb")
     settings = {"mode": "cache", "cache_path": str(tmp_path / "cache"), "timeout": 60}
+    settings["excludepatterns"] = ["nev*.ipynb"]
     config = SimpleNamespace(**{f"nb_execution_{key}": value for key, value in settings.items()})
     app = SimpleNamespace(srcdir=tmp_path, config=config)
     for _ in range(2):
-        run_what_is_missing(app, None, ["a", "b", "c", "a-page"])
+        run_what_is_missing(app, None, [*codes, "a-page"])
     kept = [is_kept(tmp_path / f"{name}.ipynb", config.nb_execution_cache_path) for name in codes]
-    assert kept == [True, True, False]
+    assert kept == [True, True, False, False]
     assert sorted((tmp_path / "runs").read_text().split("-runs")) == ["", "a", "b"]
 
 
@@ -513,10 +564,10 @@ def test_style_sheets_become_one_with_imports_in_place_and_addresses_that_lead_o
     assert ".used" in (tmp_path / "styles" / "book.css").read_text("utf-8")
 
 
-def test_a_page_waits_for_one_style_sheet(pages):
+def test_a_page_waits_for_one_style_sheet(pages, site):
     for path, page in pages.items():
         sheets = addresses(page, "link[@rel='stylesheet']", "href")
-        depth = "" if path.parent.name != "book" else "../"
+        depth = "../" * len(path.parent.relative_to(site).parts)
         if path.name != "index.html":
             assert sheets == [f"{depth}_static/styles/book.css"], path.name
 

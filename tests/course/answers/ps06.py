@@ -4,6 +4,12 @@ from tests.course.sets import Mistake, dedented
 
 SUBGRADIENT, PROJECTION = "ps06-p1-answer", "ps06-p2-projection-answer"
 STEP, RUN = "ps06-p2-step-answer", "ps06-p3-answer"
+JUDGE, ORDER = "ps06-p4-answer", "ps06-p5-order-answer"
+
+
+def order(letters):
+    return f"order_of_average = {list(letters)!r}"
+
 
 # A second right answer to everything: loops, no function calls another.
 LOOPED = {
@@ -50,8 +56,63 @@ LOOPED = {
                 w = w * min(1, 1 / np.sqrt(lam) / norm)
         return w, sum(iterates) / T
     """,
+    JUDGE: """
+        total, right, right_test = 0.0, 0, 0
+        for x_i, y_i in zip(X, y):
+            margin = y_i * np.dot(w, x_i)
+            total += max(0.0, 1.0 - margin)
+            right += margin > 0
+        for x_i, y_i in zip(X_test, y_test):
+            right_test += y_i * np.dot(w, x_i) > 0
+        train, test = right / len(y), right_test / len(y_test)
+        P = 0.5 * lam * np.dot(w, w) + total / len(y)
+        if P - lower > tol:
+            return "not finished"
+        if test < train and test < other_test:
+            return "overfitted"
+        return "finished"
+    """,
+    ORDER: order("CDHEIAG"),
 }
 LOOPED = dedented(LOOPED)
+
+# A third one: counts in place of lists, sums in closed form, the update in one formula.
+COUNTED = {
+    SUBGRADIENT: """
+        times = np.bincount(batch, minlength=len(y))
+        c = times * y * (y * X.dot(w) < 1)
+        return lam * w - c.dot(X) / times.sum()
+    """,
+    PROJECTION: """
+        return w / np.maximum(1, np.sqrt(lam * w.dot(w)))
+    """,
+    STEP: """
+        A, z = X[batch], y[batch]
+        v = ((z * A.dot(w) < 1) * z).dot(A) / z.size
+        w_next = (lam * (t - 1) * w + v) / (lam * t)
+        return w_next / max(1, np.linalg.norm(w_next) * np.sqrt(lam)) if project else w_next
+    """,
+    RUN: """
+        T, k = draws.shape
+        w, mean = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+        for t in range(1, T + 1):
+            mean += (w - mean) / t
+            Z = y[draws[t - 1], None] * X[draws[t - 1]]
+            w = w - w / t + Z[Z.dot(w) < 1].sum(axis=0) / (lam * t * k)
+            if project:
+                w = w / max(1.0, np.sqrt(lam) * np.sqrt(w.dot(w)))
+        return w, mean
+    """,
+    JUDGE: """
+        margins, margins_test = y * X.dot(w), y_test * X_test.dot(w)
+        excess = lam * w.dot(w) / 2 + np.clip(1 - margins, 0, None).mean() - lower
+        here = np.count_nonzero(margins_test > 0) / margins_test.size
+        below = here < min(np.count_nonzero(margins > 0) / margins.size, other_test)
+        return ["finished", "overfitted", "not finished"][2 if excess > tol else int(below)]
+    """,
+    ORDER: 'order_of_average = list("DECHIAG")',
+}
+COUNTED = dedented(COUNTED)
 
 # Right values, with all that must not cost a point: prints, warnings, NumPy's 0/0, own helpers.
 NOISY = LOOPED | {
@@ -64,7 +125,16 @@ return np.where(outside, w / np.linalg.norm(w) / np.sqrt(lam), w)""",
 }
 
 
-RIGHT = {"looped": LOOPED, "noisy": NOISY}
+RIGHT = {"looped": LOOPED, "counted": COUNTED, "noisy": NOISY}
+
+
+def judge(fails, old, new):
+    return Mistake(JUDGE, fails, {old: new})
+
+
+def out_of_order(fails, letters):
+    return Mistake(ORDER, fails, {LOOPED[ORDER]: order(letters)})
+
 
 ALL_OF_1 = "p1-formula p1-margin p1-batch"
 ALL_OF_2B = "p2-first p2-size p2-order p2-ball"
@@ -145,6 +215,67 @@ MISTAKES = {
     ),
     "3-C-for-lam": Mistake(RUN, ALL_OF_3, {"T =": "lam = 1 / (lam * len(y))\nT ="}),
     "3-returns-one-array": Mistake(RUN, ALL_OF_3, {"return w, ": "return w  # "}),
+    "4-no-regulariser": judge("p4-objective", "0.5 * lam * np.dot(w, w) + ", ""),
+    "4-regulariser-without-half": judge(
+        "p4-objective p4-overfitted p4-accuracy", "0.5 * lam", "lam"
+    ),
+    "4-norm-not-squared": judge("p4-objective", "np.dot(w, w)", "np.dot(w, w) ** 0.5"),
+    "4-sum-for-mean": judge("p4-objective p4-accuracy", "total / len(y)", "total"),
+    "4-C-for-lam": judge("p4-objective p4-overfitted p4-accuracy", "P - lower", "P / lam - lower"),
+    "4-counts-errors": judge("p4-objective", "max(0.0, 1.0 - margin)", "margin <= 0"),
+    "4-perceptron-loss": judge("p4-objective", "max(0.0, 1.0 - margin)", "max(0.0, -margin)"),
+    "4-sign-of-the-gap": judge("p4-objective p4-overfitted p4-accuracy", "P - lower", "lower - P"),
+    "4-gap-relative": judge("p4-objective p4-accuracy", "P - lower > tol", "P - lower > tol * P"),
+    "4-accuracy-decides": judge(
+        "p4-objective p4-overfitted p4-accuracy", "P - lower > tol", "1 - train > tol"
+    ),
+    "4-objective-of-the-test-set": judge(
+        "p4-objective p4-overfitted p4-accuracy", "0.0, 0, 0", "0.0, 0, 0\nX, y = X_test, y_test"
+    ),
+    "4-overfitted-first": judge(
+        "p4-accuracy",
+        """if P - lower > tol:
+    return "not finished"
+if test < train and test < other_test:
+    return "overfitted"
+""",
+        """if test < train and test < other_test:
+    return "overfitted"
+if P - lower > tol:
+    return "not finished"
+""",
+    ),
+    "4-or-for-and": judge("p4-overfitted p4-accuracy", "train and", "train or"),
+    "4-other-lam-forgotten": judge("p4-overfitted", " and test < other_test", ""),
+    "4-training-forgotten": judge("p4-overfitted p4-accuracy", "test < train and ", ""),
+    "4-equal-is-below": judge(
+        "p4-overfitted p4-accuracy", "test < train and test <", "test <= train and test <="
+    ),
+    "4-margin-0-is-right": judge("p4-accuracy", " > 0\ntrain", " >= 0\ntrain"),
+    "4-test-divided-by-n": judge(
+        "p4-overfitted p4-accuracy", "right_test / len(y_test)", "right_test / len(y)"
+    ),
+    "4-returns-truth": judge(
+        "p4-objective p4-overfitted p4-accuracy", 'return "finished"', "return True"
+    ),
+    "5-no-jensen": out_of_order("p5-lines p5-order", "EIHDAG"),
+    "5-jensen-backwards": out_of_order("p5-lines p5-order", "EIHDAJG"),
+    "5-next-iterate": out_of_order("p5-lines p5-order", "BIHDACG"),
+    "5-hindsight-line-too": out_of_order("p5-lines p5-order", "EIHFDACG"),
+    "5-all-lines": out_of_order("p5-lines p5-order", "ABCDEFGHIJ"),
+    "5-mean-before-conditional": out_of_order("p5-order", "IEHDACG"),
+    "5-sum-before-theorem": out_of_order("p5-order", "EIHADCG"),
+    "5-sum-before-comparator": out_of_order("p5-order", "EIDACHG"),
+    "5-claim-first": out_of_order("p5-order", "GEIHDAC"),
+    "5-convexity-after-claim": out_of_order("p5-order", "EIHDAGC"),
+    "5-a-word": Mistake(ORDER, "p5-lines p5-order", {"list(": "str("}, "counted"),
+    "5-no-comparator": out_of_order("p5-lines p5-order", "EIDACG"),
 }
 # One for each problem goes through nbgrader itself; all are run in-process.
-SUBMITTED = ["1-plane-only", "2-margin-after-shrink", "3-average-with-the-last"]
+SUBMITTED = [
+    "1-plane-only",
+    "2-margin-after-shrink",
+    "3-average-with-the-last",
+    "4-or-for-and",
+    "5-claim-first",
+]

@@ -1,0 +1,1 @@
+"""The course: problem sets in nbgrader's format, and what grades them."""

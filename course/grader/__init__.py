@@ -1,0 +1,1 @@
+"""Isolated grading: a submission's code runs in a sandbox, the tests outside of it."""

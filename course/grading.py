@@ -1,0 +1,235 @@
+"""Drive nbgrader with the course's own settings, one student after the other.
+
+`nbgrader autograde` and the rest do the same for a whole class at once, and stop at nothing they
+could tell a program; here each student's fate is known, and what was graded by hand stays.
+"""
+
+import logging
+import os
+import re
+import warnings
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import nbformat
+from nbgrader import utils
+from nbgrader.api import MissingEntry
+from nbgrader.apps import NbGraderAPI
+from sqlalchemy.exc import SAWarning
+from traitlets.config import PyFileConfigLoader
+
+from course.collect import NotUnderstoodError
+from course.gradebook import open_gradebook
+from course.grader import sandbox
+from course.grader.autograde import IsolatedAutograde
+from course.grader.sandbox import UNSAFE_VARIABLE
+from course.grader.submission import unreadable
+
+LOG = "nbgrader.log"
+NO_NEW_CELLS = "Cannot add or remove cells"
+
+
+@contextmanager
+def connect(course, unsafe=False):
+    """Give nbgrader's own interface, with the settings of a course's folder, and keep a log."""
+    config = PyFileConfigLoader("nbgrader_config.py", path=str(course)).load_config()
+    config.CourseDirectory.root = str(course)
+    config.CourseDirectory.db_url = f"sqlite:///{course / 'gradebook.db'}"
+    api = NbGraderAPI(config=config)
+    handler = logging.FileHandler(course / LOG, encoding="utf-8")
+    handler.setLevel(logging.WARNING)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    api.log.addHandler(handler)
+    if unsafe:
+        os.environ[UNSAFE_VARIABLE] = "1"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SAWarning)  # of how nbgrader uses its database
+            yield api
+    finally:
+        if unsafe:
+            del os.environ[UNSAFE_VARIABLE]
+        api.log.removeHandler(handler)
+        handler.close()
+
+
+def need_sandbox():
+    """Fail where students' code cannot be shut in, unless that was asked for.
+
+    Raises
+    ------
+    NotUnderstoodError
+    """
+    if os.environ.get(UNSAFE_VARIABLE, "0") == "0":
+        try:
+            sandbox.check()
+        except sandbox.NoSandbox as why:
+            raise NotUnderstoodError(str(why)) from None
+
+
+def reason(result):
+    """Return what nbgrader said of a failure, or None if it did not fail.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If it was that: nbgrader takes it for one more failure.
+    """
+    if result["success"]:
+        return None
+    if "KeyboardInterrupt" in result["error"]:
+        raise KeyboardInterrupt
+    said = [*result["error"].splitlines(), *result.get("log", "").splitlines()]
+    errors = [line.strip() for line in said if re.match(r"[\w.]*(Error|Exception|Entry): ", line)]
+    return (errors or said)[-1]
+
+
+def register(api, name):
+    """Tell the gradebook what a set's cells are now: their tests, their points; release it anew.
+
+    Raises
+    ------
+    NotUnderstoodError
+        If cells came or went since the first submission was graded, or the source is wrong.
+    """
+    result = api.generate_assignment(name, force=True)
+    if result["success"]:
+        return
+    if NO_NEW_CELLS in result["log"]:
+        raise NotUnderstoodError(
+            f"Cells came to {name} or went since it was first graded. Tests and points may change "
+            "then, cells may not: put the new problem into a set of its own, or start over with "
+            "another gradebook (move gradebook.db away) and grade all again."
+        )
+    raise NotUnderstoodError(f"The source of {name} is wrong: {reason(result)}")
+
+
+def autograde(api, name, student):
+    """Grade what one student handed in. Return in words why it was not graded, or None.
+
+    A grade given by hand stays. It is to be looked at again if the answer is another one now, or if
+    it is more than the answer can have now.
+    """
+    root = Path(api.coursedir.root)
+    graded = root / "autograded" / student / name / f"{name}.ipynb"
+    before = answers_in(graded)
+    with utils.temp_attrs(api.coursedir, assignment_id=name, student_id=student):
+        grader = IsolatedAutograde(coursedir=api.coursedir, parent=api, force=True)
+        trouble = reason(utils.capture_log(grader))
+    if trouble:
+        enter(root, name, student)
+        return trouble
+    keep_marks(root, name, student, before, answers_in(graded))
+    return unreadable(root / "submitted" / student / name / f"{name}.ipynb") or None
+
+
+def answers_in(path):
+    """Return the text of each cell of a graded notebook that is graded by hand, by its name."""
+    if not path.is_file():
+        return {}
+    cells = nbformat.read(path, as_version=4).cells
+    return {
+        cell.metadata.nbgrader.grade_id: cell.source
+        for cell in cells
+        if utils.is_grade(cell) and utils.is_solution(cell)
+    }
+
+
+def keep_marks(course, name, student, before, after):
+    """Take off the list of what is to be graded by hand what was, and is the same as then."""
+    with open_gradebook(course) as book:
+        for grade in book.find_submission_notebook(name, name, student).grades:
+            same = grade.name in after and before.get(grade.name) == after[grade.name]
+            if grade.manual_score is not None and same:
+                grade.needs_manual_grade = grade.manual_score > grade.max_score
+        book.db.commit()
+
+
+def enter(course, name, student):
+    """Make sure that the gradebook has a student's submission, though it could not be graded."""
+    with open_gradebook(course) as book:
+        book.update_or_create_student(student)
+        book.update_or_create_submission(name, student)
+
+
+def write_roster(course, roster):
+    """Enter the students of a roster into the gradebook."""
+    with open_gradebook(course) as book:
+        for student, fields in roster.items():
+            book.update_or_create_student(student, **fields)
+
+
+def without_submission(course, name):
+    """Return the students of the gradebook who handed in nothing for a set."""
+    missing = []
+    with open_gradebook(course) as book:
+        for student in book.students:
+            try:
+                book.find_submission(name, student.id)
+            except MissingEntry:
+                missing.append(student.id)
+    return sorted(missing)
+
+
+def proofs(course, name, students=()):
+    """Return what is graded by hand: a dict for each answer, as a line of the sheet to fill in."""
+    lines = []
+    with open_gradebook(course) as book:
+        for submission in sorted(book.assignment_submissions(name), key=lambda s: s.student.id):
+            student = submission.student.id
+            path = Path(course) / "autograded" / student / name / f"{name}.ipynb"
+            answers = answers_in(path)
+            for grade in book.find_submission_notebook(name, name, student).grades:
+                if grade.name in answers:
+                    comment = None
+                    with suppress(MissingEntry):
+                        comment = book.find_comment(grade.name, name, name, student).manual_comment
+                    lines.append(
+                        {
+                            "student": student,
+                            "cell": grade.name,
+                            "points": "" if grade.needs_manual_grade else f"{grade.score:g}",
+                            "of": f"{grade.max_score:g}",
+                            "comment": comment or "",
+                            "answer": answers[grade.name],
+                        }
+                    )
+    return lines
+
+
+def mark(course, name, lines):
+    """Enter the points and comments of a filled-in sheet; lines without points stay as they are.
+
+    Return how many were entered.
+
+    Raises
+    ------
+    NotUnderstoodError
+        If a line names no answer of a student, or has no possible number of points.
+    """
+    entered = 0
+    with open_gradebook(course) as book:
+        for place, line in enumerate(lines, start=2):
+            student, cell, points = (line.get(key) or "" for key in ("student", "cell", "points"))
+            if not points.strip():
+                continue
+            try:
+                grade = book.find_grade(cell, name, name, student)
+            except MissingEntry:
+                raise NotUnderstoodError(
+                    f"line {place}: {student!r} has no answer {cell!r} in {name}."
+                ) from None
+            try:
+                value = float(points)
+            except ValueError:
+                value = -1.0
+            if not 0 <= value <= grade.max_score:
+                raise NotUnderstoodError(
+                    f"line {place}: {points!r} is no number from 0 to {grade.max_score:g}."
+                )
+            grade.manual_score, grade.needs_manual_grade = value, False
+            if (line.get("comment") or "").strip():
+                book.find_comment(cell, name, name, student).manual_comment = line["comment"]
+            entered += 1
+        book.db.commit()
+    return entered
