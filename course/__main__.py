@@ -117,10 +117,10 @@ def grade(course, name, folder, roster, unsafe):
             grading.write_roster(course, known)
             for submission in found.values():
                 collect.hand_in(submission, course, name)
-            troubles = {}
             with bar(students, f"Grading {name}") as shown:
-                for student in shown:
-                    troubles[student] = grading.autograde(api, name, student)
+                troubles = grading.autograde(
+                    api, name, students, lambda student: shown.update(1, student)
+                )
         except collect.NotUnderstoodError as error:
             raise Failure(str(error)) from None
     tell(course, name, students, troubles)
@@ -135,12 +135,11 @@ def tell(course, name, students, troubles):
     width = max(map(len, students))
     for student in students:
         row = rows[student]
-        status = troubles[student] or ("" if row.status == "graded" else row.status)
+        status = troubles.get(student) or ("" if row.status == "graded" else row.status)
         click.echo(f"{student:{width}}  {row.score:5g} of {row.most:g}  {status}")
-    failed = [student for student in students if troubles[student]]
     missing = grading.without_submission(course, name)
     by_hand = sum(row.status == "to grade by hand" for row in rows.values())
-    click.echo(f"{len(students) - len(failed)} graded, {len(failed)} not.")
+    click.echo(f"{len(students) - len(troubles)} graded, {len(troubles)} not.")
     click.echo(f"Each problem of each student: {write_report(course, name)}")
     if by_hand:
         click.echo(f"{by_hand} have answers to grade by hand: python -m course proofs {name}")

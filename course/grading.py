@@ -1,7 +1,7 @@
-"""Drive nbgrader with the course's own settings, one student after the other.
+"""Drive nbgrader with the course's own settings.
 
-`nbgrader autograde` and the rest do the same for a whole class at once, and stop at nothing they
-could tell a program; here each student's fate is known, and what was graded by hand stays.
+`nbgrader autograde` and the rest do the same, but tell a program nothing; here each student's fate
+is known, and what was graded by hand stays.
 """
 
 import logging
@@ -13,8 +13,15 @@ from pathlib import Path
 
 import nbformat
 from nbgrader import utils
-from nbgrader.api import MissingEntry
+from nbgrader.api import (
+    Assignment,
+    Grade,
+    MissingEntry,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
 from nbgrader.apps import NbGraderAPI
+from nbgrader.converters.base import NbGraderException
 from sqlalchemy.exc import SAWarning
 from traitlets.config import PyFileConfigLoader
 
@@ -104,39 +111,90 @@ def register(api, name):
     raise NotUnderstoodError(f"The source of {name} is wrong: {reason(result)}")
 
 
-def autograde(api, name, student):
-    """Grade what one student handed in. Return in words why it was not graded, or None.
+class ClassGrader(IsolatedAutograde):
+    """Grades some students' notebooks of a set, tells of each, and keeps why one was not graded."""
+
+    def __init__(self, students, tell, **kwargs):
+        super().__init__(**kwargs)
+        self.students, self.tell, self.troubles = set(students), tell, {}
+
+    def init_notebooks(self):
+        super().init_notebooks()
+        wanted = [path for path in self.assignments if Path(path).parent.name in self.students]
+        self.assignments = {path: self.assignments[path] for path in wanted}
+
+    def convert_single_notebook(self, notebook_filename):
+        student = Path(notebook_filename).parts[-3]
+        self.tell(student)
+        try:
+            super().convert_single_notebook(notebook_filename)
+        except Exception as error:
+            self.troubles[student] = f"{type(error).__name__}: {error}"
+            raise
+
+
+def autograde(api, name, students, tell):
+    """Grade what students handed in. Return by student, in words, why it was not graded.
 
     A grade given by hand stays. It is to be looked at again if the answer is another one now, or if
     it is more than the answer can have now.
+
+    Parameters
+    ----------
+    api : NbGraderAPI
+    name : str
+        Of the set.
+    students : list of str
+    tell : callable
+        Called with each student's id when their turn comes.
     """
     root = Path(api.coursedir.root)
-    graded = root / "autograded" / student / name / f"{name}.ipynb"
-    before = answers_in(graded)
-    with utils.temp_attrs(api.coursedir, assignment_id=name, student_id=student):
-        grader = IsolatedAutograde(coursedir=api.coursedir, parent=api, force=True)
-        trouble = reason(utils.capture_log(grader))
-    if trouble:
-        enter(root, name, student)
-        return trouble
-    keep_marks(root, name, student, before, answers_in(graded))
-    return unreadable(root / "submitted" / student / name / f"{name}.ipynb") or None
+    marked = {student: answers_of(root, name, student) for student in marked_by_hand(root, name)}
+    api.coursedir.assignment_id = name
+    grader = ClassGrader(students, tell, coursedir=api.coursedir, parent=api, force=True)
+    with suppress(NbGraderException):  # the log has what it sums up
+        grader.start()
+    for student in marked.keys() & set(students):
+        keep_marks(root, name, student, marked[student])
+    troubles = {}
+    for student in students:
+        told = unreadable(root / "submitted" / student / name / f"{name}.ipynb")
+        if not graded(root, name, student).is_file():
+            enter(root, name, student)
+            told = told or grader.troubles.get(student, "not graded: the reason is in the log")
+        if told:
+            troubles[student] = told.split("\n")[0]
+    return troubles
 
 
-def answers_in(path):
-    """Return the text of each cell of a graded notebook that is graded by hand, by its name."""
+def graded(course, name, student):
+    """Return the path of a student's graded notebook."""
+    return Path(course) / "autograded" / student / name / f"{name}.ipynb"
+
+
+def answers_of(course, name, student):
+    """Return the texts of the answers that are graded by hand, by the names of their cells."""
+    path = graded(course, name, student)
     if not path.is_file():
         return {}
-    cells = nbformat.read(path, as_version=4).cells
     return {
         cell.metadata.nbgrader.grade_id: cell.source
-        for cell in cells
+        for cell in nbformat.read(path, as_version=4).cells
         if utils.is_grade(cell) and utils.is_solution(cell)
     }
 
 
-def keep_marks(course, name, student, before, after):
+def marked_by_hand(course, name):
+    """Return the students who have a grade that was given by hand."""
+    with open_gradebook(course) as book:
+        rows = book.db.query(SubmittedAssignment.student_id).join(Assignment)
+        rows = rows.join(SubmittedNotebook).join(Grade).filter(Assignment.name == name)
+        return sorted({student for (student,) in rows.filter(Grade.manual_score.is_not(None))})
+
+
+def keep_marks(course, name, student, before):
     """Take off the list of what is to be graded by hand what was, and is the same as then."""
+    after = answers_of(course, name, student)
     with open_gradebook(course) as book:
         for grade in book.find_submission_notebook(name, name, student).grades:
             same = grade.name in after and before.get(grade.name) == after[grade.name]
@@ -177,8 +235,7 @@ def proofs(course, name, students=()):
     with open_gradebook(course) as book:
         for submission in sorted(book.assignment_submissions(name), key=lambda s: s.student.id):
             student = submission.student.id
-            path = Path(course) / "autograded" / student / name / f"{name}.ipynb"
-            answers = answers_in(path)
+            answers = answers_of(course, name, student)
             for grade in book.find_submission_notebook(name, name, student).grades:
                 if grade.name in answers:
                     comment = None
@@ -227,7 +284,8 @@ def mark(course, name, lines):
                 raise NotUnderstoodError(
                     f"line {place}: {points!r} is no number from 0 to {grade.max_score:g}."
                 )
-            grade.manual_score, grade.needs_manual_grade = value, False
+            if grade.needs_manual_grade or value != grade.score:
+                grade.manual_score, grade.needs_manual_grade = value, False
             if (line.get("comment") or "").strip():
                 book.find_comment(cell, name, name, student).manual_comment = line["comment"]
             entered += 1

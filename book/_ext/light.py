@@ -96,7 +96,7 @@ def describe(app, pagename, templatename, context, doctree):
 def mend_body(app, pagename, templatename, context, doctree):
     """Repair what axe finds in the HTML of pandas, sphinxcontrib-bibtex and sphinx-proof."""
     body = context.get("body", "")
-    body = re.sub(r"<th>\s*</th>", "<td></td>", body)
+    body = re.sub(r'<th(?: class="head")?>(?:\s|</?p>)*</th>', "<td></td>", body)
     body = body.replace('role="doc-biblioentry"', 'role="listitem"')
     # sphinx-proof and sphinx-exercise give every box of a page the same id.
     body = re.sub(r'(<(?:div|section) [^>]*?) ?id="(?:proof|[a-z]+-content)"', r"\1", body)

@@ -45,7 +45,10 @@ def find_node():
 def render(tex, display):
     """Return KaTeX's HTML, with MathML for screen readers; raise `KaTeXError` for wrong TeX."""
     options = {"displayMode": display, "throwOnError": True, "strict": "error"}
-    return katex.render_latex(SELF_NUMBERED.sub(r"\\\1{\2*}", tex), options)
+    tex = SELF_NUMBERED.sub(r"\\\1{\2*}", tex)
+    if display:  # what a wide space parts may stand on two lines, where one is too short
+        tex = tex.replace(r"\qquad", r"\qquad\allowbreak ")
+    return katex.render_latex(tex, options)
 
 
 def render_or_warn(translator, node, display):

@@ -501,6 +501,30 @@ open("runs", "a").write("{mine}")"""
     assert sorted((tmp_path / "runs").read_text().split("-runs")) == ["", "a", "b"]
 
 
+def test_a_problem_set_links_its_notebook_binder_and_its_chapter():
+    from problem_sets import say_where_to_get_it
+
+    binder = {"label": "binder-button", "url": "https://mybinder.org/v2/gh/a/b/main?x=1&y=2"}
+    context = {
+        "pathto": lambda name, resource=False: f"../{name}",
+        "sourcename": "course/release/ps06/ps06.ipynb",
+        "header_buttons": [{"buttons": [{"label": "download"}, binder]}],
+        "body": "<h1>Six</h1><p>Text.</p>",
+    }
+    app = SimpleNamespace(config=SimpleNamespace(chapter_numbers={"book/pegasos": 6}))
+    say_where_to_get_it(app, "course/release/ps06/ps06", "", context, None)
+    links = html.fragment_fromstring(context["body"], create_parent=True).iter("a")
+    assert [(link.text, link.get("href")) for link in links] == [
+        ("Download the notebook", "../_sources/course/release/ps06/ps06.ipynb"),
+        ("Open it on Binder (mybinder.org)", binder["url"]),
+        ("Read chapter 6", "../book/pegasos"),
+    ]
+    assert context["body"].startswith("<h1>Six</h1>")
+    before = dict(context)
+    say_where_to_get_it(app, "book/pegasos", "", context, None)
+    assert context == before
+
+
 def test_another_library_is_another_cache(tmp_path):
     from execution import library_digest
 
