@@ -5,6 +5,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+import nbgrader.apps.api
 import nbgrader.apps.autogradeapp
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbgrader import utils
@@ -64,7 +65,7 @@ c.FileNameCollectorPlugin.named_regexp = r"(.*/)?(?P<student_id>[^/_]+)_(?P<file
 
 # Grading: nothing that is handed in runs outside of the sandbox, stops the batch, or is left out.
 # nbgrader has no setting for the class that grades.
-nbgrader.apps.autogradeapp.Autograde = IsolatedAutograde
+nbgrader.apps.autogradeapp.Autograde = nbgrader.apps.api.Autograde = IsolatedAutograde
 c.Autograde.sanitize_preprocessors = [
     ClearOutput,
     RestoreMetadata,

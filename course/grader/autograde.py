@@ -98,8 +98,19 @@ class IsolatedAutograde(Autograde):
         folders = sorted(glob.glob(self._format_source(courses.assignment_id, courses.student_id)))
         if not names or not folders:
             return super().init_notebooks()  # which says what is missing
-        self.assignments = {folder: [os.path.join(folder, n) for n in names] for folder in folders}
+        self.assignments = {
+            folder: [os.path.join(folder, name) for name in names]
+            for folder in folders
+            if self._has_name(folder)
+        }
         self.notebooks = []
+
+    def _has_name(self, folder):
+        """Tell whether a student's folder has a name that a gradebook can hold."""
+        good = folder.isprintable()  # no half characters, no ends of lines
+        if not good:
+            self.log.error("%r is not graded: rename the student's folder", folder)
+        return good
 
     def init_assignment(self, assignment_id, student_id):
         """Enter a submission in the gradebook; of its files none but the notebooks are taken."""

@@ -4,7 +4,7 @@ What is not in the copy cannot be imported, reloaded, found by gc, or read from 
 """
 
 import ast
-import compileall
+import functools
 import importlib.util
 import py_compile
 import shutil
@@ -33,21 +33,40 @@ def write_copy(folder: Path, hides: list[str]) -> None:
         If the library has nothing of such a name.
     """
     source = Path(importlib.util.find_spec(PACKAGE).origin).parent
-    trees = {path.stem: ast.parse(path.read_bytes()) for path in sorted(source.glob("*.py"))}
-    library = _Library(trees)
+    library = _library(source)
     functions, methods = library.resolve(hides)
     functions = library.with_helpers(functions)
     target = folder / PACKAGE
     target.mkdir(parents=True)
     shutil.copytree(source / "data", target / "data")
-    for module, tree in trees.items():
-        _Remover(library, module, functions, methods).remove(tree)
-        text = ast.unparse(ast.fix_missing_locations(tree))
-        (target / f"{module}.py").write_text(text, encoding="utf-8")
-    mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
-    compileall.compile_dir(target, quiet=2, invalidation_mode=mode)
+    for path in sorted(source.glob("*.py")):
+        copied = target / path.name
+        remover = _Remover(library, path.stem, functions, methods)
+        if remover.has_work():
+            tree = remover.remove(ast.parse(path.read_bytes()))
+            copied.write_text(ast.unparse(ast.fix_missing_locations(tree)), encoding="utf-8")
+            _compile(copied)
+        else:
+            shutil.copy2(path, copied)
+            compiled = Path(importlib.util.cache_from_source(path))
+            if compiled.exists():  # as old as its source, which keeps its time
+                there = Path(importlib.util.cache_from_source(copied))
+                there.parent.mkdir(exist_ok=True)
+                shutil.copy2(compiled, there)
+            else:
+                _compile(copied)
     for path in [folder, *folder.rglob("*")]:
         path.chmod(0o755 if path.is_dir() else 0o644)
+
+
+def _compile(path: Path) -> None:
+    mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
+    py_compile.compile(str(path), doraise=True, invalidation_mode=mode)
+
+
+@functools.cache
+def _library(source: Path) -> "_Library":
+    return _Library({p.stem: ast.parse(p.read_bytes()) for p in sorted(source.glob("*.py"))})
 
 
 class _Library:
@@ -132,10 +151,16 @@ class _Remover(ast.NodeTransformer):
         self.library = library
         self.bound: list[set[str]] = []
 
-    def remove(self, tree: ast.Module) -> None:
+    def has_work(self) -> bool:
+        """Tell whether the module has to change at all."""
+        ours = any(module == self.module for (module, _), _ in self.methods)
+        return ours or bool(self.gone) or self.module == "__init__"
+
+    def remove(self, tree: ast.Module) -> ast.Module:
+        """Return the module without what is hidden."""
         if self.module == "__init__":
             self._make_lazy(tree)
-        elif self.gone or any(module == self.module for (module, _), _ in self.methods):
+        else:
             self.visit(tree)
             tree.body += ast.parse(
                 f"def __getattr__(name):\n"
@@ -143,6 +168,7 @@ class _Remover(ast.NodeTransformer):
                 f"        raise ImportError({MESSAGE!r}.format(__name__ + '.' + name))\n"
                 f"    raise AttributeError(f'module {{__name__!r}} has no attribute {{name!r}}')\n"
             ).body
+        return tree
 
     def _make_lazy(self, tree: ast.Module) -> None:
         imported = self.library.imported.items()

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, field
 
 from .proxies import NoAnswer, Submission
 from .sandbox import NoSandbox, Sandbox
+from .values import plain
 
 MOST_MEMORY = 4_000_000_000
 MOST_TOLD = 3_000  # characters of a message
@@ -210,7 +211,7 @@ def _pass_on(submission, names, shown):
 
 def _explain(verdict, error, submission, cell):
     """Put a test's failure into words; a name that is missing says why."""
-    kind, message = type(error).__name__, plain(str(error))
+    kind, message = type(error).__name__, readable(str(error))
     if isinstance(error, NameError) and error.name in submission.asked:
         message = f"{error.name} is not defined"
         if submission.failed_cells:
@@ -236,8 +237,7 @@ def _unanswered(cell: Cell, why: str) -> Verdict:
     return Verdict(cell.name, "", [NO_ANSWER, message], [message])
 
 
-def plain(text: str) -> str:
+def readable(text: str) -> str:
     """Return a message as any file and page can show it: no control characters, not too long."""
-    text = text.encode("utf-8", "replace").decode("utf-8")
-    text = "".join(c for c in text if c in "\n\t" or c.isprintable())
+    text = "".join(c for c in plain(text) if c in "\n\t" or c.isprintable())
     return text if len(text) <= MOST_TOLD else text[:MOST_TOLD] + " ..."

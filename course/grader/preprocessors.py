@@ -11,7 +11,7 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import DeduplicateIds, NbGraderPreprocessor
 from traitlets import Bool, Dict, default
 
-from .judge import Cell, Judgement, Verdict
+from .judge import Cell, Judgement, Verdict, readable
 from .report import UNSAFE
 from .restore import Wanted, put_back, restore, wanted_cells
 from .sandbox import UNSAFE_VARIABLE, Limits, Sandbox
@@ -63,7 +63,8 @@ def _released(preprocessor, resources) -> Released:
 def _log(preprocessor, resources, notes):
     told = resources["nbgrader"]
     for note in notes:
-        preprocessor.log.warning("%s, %s: %s", told["student"], told["notebook"], note)
+        line = " ".join(readable(note).split())  # no student writes a line of the log
+        preprocessor.log.warning("%s, %s: %s", told["student"], told["notebook"], line)
 
 
 class RestoreMetadata(NbGraderPreprocessor):

@@ -6,7 +6,7 @@ import os
 import signal
 import time
 
-from . import wire
+from . import values, wire
 from .sandbox import NoSandbox, Sandbox
 
 
@@ -39,7 +39,7 @@ class _Line(wire.Peer):
                 f"{name} did not answer within {self.call_seconds:g} s: "
                 "is there a loop that does not end?"
             ) from None
-        except wire.Broken as why:
+        except values.Broken as why:
             raise NoAnswer(f"{self.names.get(number, 'a function')}: {_what_broke(why)}") from None
         finally:
             if outermost:
@@ -98,8 +98,8 @@ class Submission:
             reply, unpacker = self._request({"is": "get", "names": list(self.asked)})
             found = {name: unpacker.unpack(value) for name, value in reply["values"]}
             for name, kind in reply["strange"]:
-                found[name] = _strange(wire.plain(name)[:80], wire.plain(kind)[:80])
-        except (wire.Broken, LookupError, TypeError, ValueError, AttributeError) as why:
+                found[name] = _strange(values.plain(name)[:80], values.plain(kind)[:80])
+        except (values.Broken, LookupError, TypeError, ValueError, AttributeError) as why:
             self.stop(f"names could not be read: {why}")
             raise NoAnswer(f"your names could not be read: {_what_broke(why)}") from None
         return {name: found[name] for name in self.asked if name in found}
@@ -137,7 +137,7 @@ class Submission:
         self.line = _Line(process, self.limits.call_seconds, lambda: self.before_call())
         try:
             self._request(None)
-        except wire.Broken:
+        except values.Broken:
             process.kill()
             why = process.stderr.read().decode(errors="replace").strip()[:500]
             self.stop()
@@ -146,9 +146,9 @@ class Submission:
     def _run_cell(self, name, source):
         try:
             reply, _ = self._request({"is": "cell", "name": name, "source": source})
-            error = reply["error"] and [wire.plain(str(part))[:2000] for part in reply["error"]]
-            output = wire.plain(str(reply["output"]))[:10_000]
-        except (wire.Broken, LookupError, TypeError) as why:
+            error = reply["error"] and [values.plain(str(part))[:2000] for part in reply["error"]]
+            output = values.plain(str(reply["output"]))[:10_000]
+        except (values.Broken, LookupError, TypeError) as why:
             late = isinstance(why, wire.TooLate)
             told = f"the cell took longer than {self.limits.cell_seconds:g} s"
             if not late:
@@ -164,7 +164,7 @@ class Submission:
         try:
             value = packer.pack(function)
             self._request({"is": "set", "name": name, "value": value}, packer)
-        except (wire.Broken, wire.Unsendable) as why:
+        except (values.Broken, values.Unsendable) as why:
             self._drop("replace", name, f"{name} could not be replaced: {why}")
 
     def _drop(self, kind, name, why):

@@ -18,6 +18,7 @@ from nbgrader.api import (
 )
 
 from .submission import unreadable
+from .values import plain
 
 COURSE_ID = "pegasos"
 UNSAFE = "Graded without a sandbox: this code ran with the grader's own rights."
@@ -56,7 +57,8 @@ def outcomes(course_root: str | Path, set_name: str) -> list[Outcome]:
             raise LookupError(f"{set_name} was never released: the gradebook does not know it.")
         grades = _grades(book, set_name)
         students = set(book.db.scalars(book.db.query(Student.id).statement))
-    students |= {path.parent.name for path in root.glob(f"submitted/*/{set_name}")}
+    folders = (path.parent.name for path in root.glob(f"submitted/*/{set_name}"))
+    students |= {name for name in folders if not name.startswith(".")}
     rows = []
     for student in sorted(students):
         told = _messages(root, student, set_name)
@@ -65,7 +67,7 @@ def outcomes(course_root: str | Path, set_name: str) -> list[Outcome]:
             grade = grades.get((student, cell))
             got = grade.score if grade else 0.0
             what = why or _in_words(grade, got, points, kind, told.get(cell, ""))
-            rows.append(Outcome(student, problem_of(cell), cell, got, points, what))
+            rows.append(Outcome(plain(student), problem_of(cell), cell, got, points, what))
     return rows
 
 

@@ -152,7 +152,7 @@ def _claims(cells, wanted, notes) -> list[tuple[Wanted, int]]:
 
 
 def _claim_between(cells, wanted, claims, notes):
-    """Find a proof without metadata: the one free text between the cells around its place."""
+    """Find a proof without metadata: it is the free texts between the cells around its place."""
     for i, want in enumerate(wanted):
         if want.by_hand and want.id not in claims:
             before = [claims[w.id] for w in wanted[:i] if w.id in claims]
@@ -164,8 +164,11 @@ def _claim_between(cells, wanted, claims, notes):
                 for p in range(start, stop)
                 if p not in taken and cells[p].cell_type != "code" and cells[p].source.strip()
             ]
-            if len(free) == 1:
+            if free:
                 claims[want.id] = free[0]
+                cells[free[0]].source = "\n\n".join(cells[p].source for p in free)
+                for place in free[1:]:
+                    cells[place].source = ""
                 notes.append(f"cell {want.id} was known by its place")
 
 

@@ -71,7 +71,7 @@ class Limits:
     total_seconds: float = 90.0
     memory: int = 1_500_000_000
     file_bytes: int = 20_000_000
-    processes: int = 8
+    processes: int = 4
     restarts: int = 3
 
     def of_process(self) -> dict[str, int]:
@@ -161,6 +161,8 @@ def _bubblewrap(library: Path, file_bytes: int) -> list[str]:
         # Root needs no user namespace, and gives itself up when the worker has started.
         command += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
         command += ["--unshare-cgroup-try", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    # First, so that a Python that stands inside of it is seen.
+    command += ["--perms", "1777", "--size", str(file_bytes), "--tmpfs", PLACE]
     # Folders on the way are made by hand: bubblewrap's own would be closed to others than root.
     ways = {
         parent for p in (*SYSTEM, *_python_folders(), f"{INSIDE}/x") for parent in Path(p).parents
@@ -173,19 +175,22 @@ def _bubblewrap(library: Path, file_bytes: int) -> list[str]:
         command += ["--ro-bind", path, path]
     for path in _hidden_folders():
         command += ["--tmpfs", path, "--remount-ro", path]
-    for name in ("worker.py", "wire.py"):
+    for name in ("worker.py", "wire.py", "values.py"):
         command += ["--ro-bind", str(HERE / name), f"{INSIDE}/{name}"]
     command += ["--ro-bind", str(library), f"{INSIDE}/library"]
     command += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
-    command += ["--perms", "1777", "--size", str(file_bytes), "--tmpfs", PLACE]
     return [*command, "--remount-ro", "/", "--chdir", "/"]
 
 
 def _python_folders() -> list[str]:
     """Return what a worker needs of Python that is not the system's."""
-    prefixes = {os.path.realpath(p) for p in (sys.base_prefix, sys.base_exec_prefix)}
-    prefixes |= {sys.prefix, sys.exec_prefix, *_python_path()}
-    return sorted(p for p in prefixes if p != "/" and os.path.isdir(p))
+    folders = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix, *_python_path()}
+    folders |= {os.path.realpath(folder) for folder in folders}
+    program = Path(sys.executable)
+    while program.is_symlink():  # a venv's python leads to another by way of links
+        program = program.parent / program.readlink()
+        folders.add(os.path.normpath(program.parent))
+    return sorted(folder for folder in folders if folder != "/" and os.path.isdir(folder))
 
 
 def _hidden_folders() -> list[str]:

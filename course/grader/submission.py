@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode, from_dict
-from nbformat.v4 import new_notebook
+
+from .values import plain
 
 MOST_BYTES = 20_000_000
 MOST_CELLS = 2_000
@@ -35,6 +36,8 @@ def read(path: Path) -> NotebookNode:
     Unreadable
         If it is missing, a link, too large, not JSON, or no notebook.
     """
+    if path.parent.is_symlink() or path.parent.parent.is_symlink():
+        raise Unreadable("the notebook could not be read: its folder is a link")
     try:
         found = path.lstat()
     except OSError:
@@ -64,7 +67,7 @@ def _as_notebook(content: object) -> NotebookNode:
         raise Unreadable("the notebook could not be read: it is JSON, but no notebook") from None
     if not clean:
         raise Unreadable("the notebook holds no cells")
-    return new_notebook(cells=clean)
+    return NotebookNode(nbformat=4, nbformat_minor=5, metadata=NotebookNode(), cells=clean)
 
 
 def _as_cell(cell: dict[str, Any], place: int) -> NotebookNode:
@@ -94,8 +97,3 @@ def new_cell(kind: str, source: str, cell_id: str) -> NotebookNode:
     if kind == "code":
         made.update(execution_count=None, outputs=[])
     return made
-
-
-def plain(text: str) -> str:
-    """Return a text without half characters, which no file can hold."""
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,6 +1,6 @@
 """The process that runs one submission's code, inside the sandbox: `python worker.py OPTIONS`.
 
-It stands alone beside wire.py, and knows nothing of the tests. OPTIONS is a JSON object.
+It stands alone beside wire.py and values.py, and knows nothing of the tests. OPTIONS is JSON.
 """
 
 import ast
@@ -71,6 +71,7 @@ def without_magic(source):
 
 def make_worker(pipes):
     """Return the worker's end of the line."""
+    import values
     import wire
 
     class Worker(wire.Peer):
@@ -99,8 +100,8 @@ def make_worker(pipes):
                     linecache.cache[name] = len(source), None, source.splitlines(True), name
                     exec(compile(source, name, "exec"), self.names)
                 except BaseException as raised:
-                    error = wire.in_words(raised)
-            reply = {"is": "ran", "output": wire.plain(printed.getvalue()), "error": error}
+                    error = values.in_words(raised)
+            reply = {"is": "ran", "output": values.plain(printed.getvalue()), "error": error}
             return reply, wire.Packer(self)
 
         def do_get(self, message, unpacker):

@@ -93,7 +93,8 @@ USE_LIBRARY = {
     **WRONG,
     RUN: (
         "from pegasos_lib import HingeProblem, pegasos\n"
-        "run = pegasos(HingeProblem(X, y, lam), n_iter=len(draws), draws=draws, project=project)\n"
+        "run = pegasos(HingeProblem(X, y, lam), n_iter=len(draws),\n"
+        "              batch_size=draws.shape[1], draws=draws, project=project)\n"
         "return run.w, run.w_average"
     ),
 }
