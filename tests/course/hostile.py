@@ -13,20 +13,23 @@ from dataclasses import dataclass, field
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 
-from .sets import course_answers
+from .sets import course_answers, is_test
 
 RIGHT = course_answers("ps06")
 GRADIENT, PROJECTION = "ps06-p1-answer", "ps06-p2-projection-answer"
 STEP, RUN = "ps06-p2-step-answer", "ps06-p3-answer"
+JUDGE, ORDER = "ps06-p4-answer", "ps06-p5-order-answer"
 WRONG = {
     GRADIENT: "return 7 * w",
     PROJECTION: "return 7 * w + 7",
     STEP: "return 7 * w + 7",
     RUN: "return X[0] + 7, X[0] + 7",
+    JUDGE: "return 'neither'",
+    ORDER: "order_of_average = ['A']",
 }
 ALL = (
     "p1-formula p1-margin p1-batch p2-radius p2-zero p2-first p2-size p2-order p2-ball "
-    "p3-last p3-average p3-batches"
+    "p3-last p3-average p3-batches p4-objective p4-overfitted p4-accuracy p5-lines p5-order"
 )
 OF_1, OF_2B = "p1-formula p1-margin p1-batch", "p2-first p2-size p2-order p2-ball"
 
@@ -40,7 +43,7 @@ class Hostile:
     before : str
         Code in front of the first answer, in its cell.
     answers : dict of str
-        The bodies of the four functions.
+        What replaces the stubs.
     edit : callable
         What is done to the notebook then.
     fails : str
@@ -62,14 +65,15 @@ class Hostile:
 
 def cheat(before="", body="", **more):
     """Return a submission with wrong answers and a trick: code in front, or in each function."""
-    answers = {name: f"{body}\n{answer}" if body else answer for name, answer in WRONG.items()}
-    return Hostile(before, answers, **more)
+    answers = {name: f"{body}\n{answer}" for name, answer in WRONG.items()} if body else WRONG
+    return Hostile(before, answers | {ORDER: WRONG[ORDER]}, **more)
 
 
 def answer_is(expression, before="", **more):
     """Return a submission whose functions all return the same strange thing."""
-    answers = dict.fromkeys((GRADIENT, PROJECTION, STEP), f"return {expression}")
-    return Hostile(before, {**answers, RUN: f"return ({expression}), ({expression})"}, **more)
+    answers = dict.fromkeys((GRADIENT, PROJECTION, STEP, JUDGE), f"return {expression}")
+    answers[RUN] = f"return ({expression}), ({expression})"
+    return Hostile(before, {**answers, ORDER: f"order_of_average = {expression}"}, **more)
 
 
 def right(before="", edit=lambda notebook: None, fails="", **more):
@@ -452,7 +456,7 @@ CODE = {
 def cells(notebook, *names):
     """Return the cells of such ids, by what follows the set's name; all test cells without any."""
     if not names:
-        return [c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade")]
+        return [c for c in notebook.cells if is_test(c)]
     return [c for c in notebook.cells if c.id.removeprefix("ps06-") in names]
 
 
