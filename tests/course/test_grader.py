@@ -129,8 +129,9 @@ def grade_by_name(name, folder):
 
 
 def digests():
-    """Return a digest of each file that no submission may change."""
-    folders = [COURSE, ROOT / "tests" / "course", ROOT / "pegasos_lib"]
+    """Return a digest of each file that no submission may change, and no other test does."""
+    course = [COURSE / name for name in ("source", "grader")]
+    folders = [*course, ROOT / "tests" / "course", ROOT / "pegasos_lib"]
     files = [p for folder in folders for p in folder.rglob("*") if p.is_file()]
     return {
         p: hashlib.sha256(p.read_bytes()).hexdigest() for p in files if "__pycache__" not in str(p)
