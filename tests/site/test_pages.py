@@ -10,7 +10,12 @@ from .conftest import ROOT
 
 AXE = files("axe_playwright_python").joinpath("axe.min.js")
 CONTENTS = re.findall(r"(?:root|file): (\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
-PAGES = [f"{name}.html" for name in CONTENTS] + ["genindex.html", "search.html"]
+# The problem sets' pages are made alike: one of a kind stands for the others in `make test`.
+ALIKE = re.compile(r"course/release/(?!before|ps06)")
+PAGES = [
+    pytest.param(f"{name}.html", marks=[pytest.mark.slow] if ALIKE.match(name) else [])
+    for name in [*CONTENTS, "genindex", "search"]
+]
 
 pytestmark = [pytest.mark.browser]
 
