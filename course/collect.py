@@ -7,7 +7,6 @@ Canvas and Moodle give to downloads, and zip files of these or named `STUDENT.zi
 import csv
 import re
 import zipfile
-import zlib
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -66,22 +65,33 @@ def files_in(folder):
     """
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         place = file.relative_to(folder).as_posix()
-        path, saved = PurePosixPath(place), datetime.fromtimestamp(file.stat().st_mtime)
-        if file.suffix.lower() != ".zip":
+        path, saved = PurePosixPath(place), datetime.fromtimestamp(file.lstat().st_mtime)
+        if file.is_symlink():  # to the solutions, say
+            yield place, path, saved, None, "it is a link"
+        elif file.suffix.lower() != ".zip":
             yield place, path, saved, file.read_bytes, None
         elif not zipfile.is_zipfile(file):
             yield place, path, saved, None, "it is called a zip file and is none"
         else:
-            with zipfile.ZipFile(file) as archive:
+            try:
+                archive = zipfile.ZipFile(file)
+            except Exception as error:
+                yield place, path, saved, None, f"it cannot be read ({error})"
+                continue
+            with archive:
                 for info in archive.infolist():
                     if not info.is_dir():
-                        inside = f"{place}: {info.filename}", path.with_suffix("") / info.filename
+                        inner = info.filename.lstrip("/")
+                        inside = f"{place}: {info.filename}", path.with_suffix("") / inner
                         trouble = None
                         if info.file_size > LARGEST:
                             trouble = f"it has more than {LARGEST:,} bytes"
                         elif info.flag_bits & 1:
                             trouble = "it has a password"
-                        when = datetime(*info.date_time)
+                        try:
+                            when = datetime(*info.date_time)
+                        except ValueError:  # no such day
+                            when = saved
                         yield *inside, when, partial(archive.read, info), trouble
 
 
@@ -99,20 +109,27 @@ def owner(path, name, roster):
     own = re.fullmatch(rf"(?:(.+)_)?{re.escape(name)}{again}\.ipynb", path.name, re.I)
     if not own:
         return None
-    folders = [part for part in reversed(path.parts[:-1]) if part != name]
-    named = [own[1]] if own[1] else [re.sub(rf"_{re.escape(name)}$", "", f) for f in folders]
-    for candidate in named:
-        known = on_roster(candidate, roster)
-        if known:
+    # From the outside in: a student chooses the names inside of what is named by the student.
+    folders = [part for part in path.parts[:-1] if part != name]
+    marks = [
+        re.fullmatch(rf"(.+?)(_{re.escape(name)}|_assignsubmission_file_?)", f) for f in folders
+    ]
+    texts = [
+        m[1] if m and "_assign" not in m[2] else f for m, f in zip(marks, folders, strict=True)
+    ]
+    for text in [*texts, *filter(None, [own[1]])]:
+        if known := on_roster(text, roster):
             return known
-    return named[0] if named else None
+    marked = [text for mark, text in zip(marks, texts, strict=True) if mark]
+    return next(iter([*marked, *filter(None, [own[1]]), *reversed(folders)]), None)
 
 
 def on_roster(text, roster):
     """Return the id of the student whom a text names: by id, by Canvas's number, or in full."""
     if text in roster:
         return text
-    words = text.split("_")
+    # What Canvas puts first; the student's own name of the file follows.
+    words = text.split("_")[:3]
     for student, row in roster.items():
         full = f"{row['first_name']} {row['last_name']}"
         if row["lms_user_id"] in words[1:] or student in words or full == words[0]:
@@ -146,7 +163,7 @@ def gather(folder, name, roster):
         if trouble is None:
             try:
                 found = Submission(student, place, saved, read())
-            except (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
+            except Exception as error:  # each way of compressing has errors of its own
                 trouble = f"it cannot be read ({error})"
         if trouble:
             remarks.append(f"{place}: left out, {trouble}.")

@@ -32,19 +32,47 @@ from course.grader.preprocessors import (  # noqa: E402
 
 
 class ShortenTestOutput(NbGraderPreprocessor):
-    """Keep of a test cell's output the error's name and message.
+    """Keep of a test's output the error's name and message, and little of what students' code says.
 
-    A traceback quotes the lines around the one that failed, hidden tests among them, and what
-    a student's function prints may hold their inputs.
+    A traceback quotes the lines around the one that failed, hidden tests among them. What a
+    student's function prints or raises, and what a later cell of theirs prints, may hold the
+    hidden tests' inputs.
     """
 
-    def preprocess_cell(self, cell, resources, cell_index):
-        if cell.cell_type == "code" and utils.is_grade(cell):
+    ours = "Hint", "NoAnswer", "NotGraded"
+
+    def preprocess(self, nb, resources):
+        code = [cell for cell in nb.cells if cell.cell_type == "code"]
+        first = next((i for i, cell in enumerate(code) if utils.is_grade(cell)), len(code))
+        for cell in code[first:]:
             cell.outputs = [out for out in cell.outputs if out.output_type == "error"]
             for out in cell.outputs:
+                if out.ename not in self.ours or not utils.is_grade(cell):
+                    out.evalue = textwrap.shorten(out.evalue, 160, placeholder=" ...")
                 lines = f"{out.ename}: {out.evalue}".splitlines()
                 out.traceback = [textwrap.fill(line, 100, subsequent_indent="  ") for line in lines]
-        return cell, resources
+        return nb, resources
+
+
+class ShortenLongCells(NbGraderPreprocessor):
+    """Show long texts and much code in part: formulas alone can take hours to set."""
+
+    longest_text, most = 10_000, 100_000
+
+    def preprocess(self, nb, resources):
+        left = {"code": self.most, "markdown": self.most}
+        for cell in nb.cells:
+            if utils.is_locked(cell) or cell.cell_type not in left:
+                continue
+            most = left[cell.cell_type]
+            if cell.cell_type == "markdown":
+                most = min(most, self.longest_text)
+            if len(cell.source) > most:
+                cell.source = cell.source[:most] + "\n(The rest of this cell is left out here.)"
+                if cell.cell_type == "markdown":
+                    cell.source = textwrap.indent(cell.source, "    ", lambda line: True)
+            left[cell.cell_type] -= min(len(cell.source), most)
+        return nb, resources
 
 
 # nbgrader makes its database with the command `alembic`, which stands beside it: so an
@@ -83,6 +111,7 @@ c.Autograde.autograde_preprocessors = [
 c.GenerateFeedback.preprocessors = [
     GetGrades,
     ShortenTestOutput,
+    ShortenLongCells,
     ClearHiddenTests,
     CSSHTMLHeaderPreprocessor,
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import io
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -13,6 +14,7 @@ import numpy as np
 __all__ = ["Hint", "ask", "check", "check_keeps", "check_order", "fresh_rng"]
 
 SEED_VARIABLE = "PEGASOS_COURSE_SEED"
+MOST_SHOWN = 300  # characters of an answer
 
 
 class Hint(AssertionError):
@@ -29,7 +31,7 @@ def ask(function: Callable[..., Any], *arguments: Any, parts: int = 1, **options
     ----------
     function : callable
     *arguments, **options
-        What it is called with; arrays are copied first.
+        What it is called with; arrays are copied first, also those in lists and tuples.
     parts : int, default 1
         Number of values that it should return, as a tuple if there are several.
 
@@ -38,7 +40,8 @@ def ask(function: Callable[..., Any], *arguments: Any, parts: int = 1, **options
     Hint
         If the function is not written yet, divides by 0, returns None, or not so many values.
     """
-    copies = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
+    copies = [_copy_of(argument) for argument in arguments]
+    options = {key: _copy_of(option) for key, option in options.items()}
     name = getattr(function, "__name__", "your function")
     with contextlib.redirect_stderr(io.StringIO()):  # a warning is not an error
         try:
@@ -79,7 +82,9 @@ def check(
     Hint
         If they differ, in kind, shape or value.
     """
-    values = f"\n  your answer: {answer}\n  expected:    {expected}" if show else ""
+    values = (
+        f"\n  your answer: {str(answer)[:MOST_SHOWN]}\n  expected:    {expected}" if show else ""
+    )
     if isinstance(expected, str | bool | np.bool_):
         if isinstance(answer, np.ndarray) and answer.ndim == 0:
             answer = answer.item()
@@ -92,13 +97,21 @@ def check(
         return
     expected = np.asarray(expected, dtype=float)
     try:
-        got = np.asarray(answer, dtype=float)
+        got = np.asarray(answer)
+        if got.dtype.kind in "SU" or (got.dtype.kind == "c" and got.imag.any()):
+            raise TypeError
+        got = np.asarray(got.real if got.dtype.kind == "c" else got, dtype=float)
     except (TypeError, ValueError):
         raise Hint(f"The answer is a {type(answer).__name__}, not numbers. {hint}") from None
     if got.shape != expected.shape:
         raise Hint(f"The answer has shape {got.shape}, expected {expected.shape}. {hint}")
     if not np.allclose(got, expected, rtol=rtol, atol=atol):
         raise Hint(hint + values)
+
+
+def _copy_of(value: Any) -> Any:
+    plain = isinstance(value, np.ndarray | list | tuple | dict | set)
+    return copy.deepcopy(value) if plain else value
 
 
 def check_keeps(function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
@@ -147,7 +160,7 @@ def check_order(
         raise Hint('The order is a list of letters, such as ["B", "A", "C"].')
     unknown = [line for line in order if line not in {*follows, *left_out}]
     if unknown:
-        raise Hint(f"There is no line {unknown[0]!r}.")
+        raise Hint(f"There is no line {unknown[0][:MOST_SHOWN]!r}.")
     twice = [line for line in follows if list(order).count(line) > 1]
     if twice:
         raise Hint(f"Line {twice[0]} stands twice.")

@@ -23,6 +23,34 @@ def test_ask_hands_over_copies_and_keeps_the_answer():
     assert given.tolist() == [1.0, 1.0]
 
 
+def test_ask_hands_over_copies_of_arrays_in_lists_and_options_too():
+    rows, weights = [np.ones(2), (np.ones(1),)], np.ones(2)
+
+    def spoil(rows, *, weights):
+        for array in (rows[0], rows[1][0], weights):
+            array[:] = 0
+        return 0
+
+    ask(spoil, rows, weights=weights)
+    assert (rows[0].tolist(), rows[1][0].tolist(), weights.tolist()) == ([1, 1], [1], [1, 1])
+
+
+def test_little_of_an_answer_is_repeated():
+    with pytest.raises(Hint) as told:
+        check("seen " * 1000, "convex", "No.")
+    assert len(str(told.value)) < 400
+    with pytest.raises(Hint) as told:
+        check_order(["seen " * 1000], PROOF, {}, "No.")
+    assert len(str(told.value)) < 400
+
+
+@pytest.mark.parametrize("answer", [np.array([1 + 5j]), ["1.0"], np.array(["1"])])
+def test_numbers_with_an_imaginary_part_and_words_are_not_the_expected_numbers(answer):
+    with pytest.raises(Hint, match="not numbers"):
+        check(answer, [1.0], "No.")
+    check(np.array([1 + 0j]), [1.0], "No.")
+
+
 @pytest.mark.parametrize(
     ("answer", "parts", "told"),
     [

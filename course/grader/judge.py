@@ -14,7 +14,7 @@ import traceback
 import warnings
 from dataclasses import asdict, dataclass, field
 
-from .proxies import NoAnswer, Submission
+from .proxies import NoAnswer, NotAsked, Submission
 from .sandbox import NoSandbox, Sandbox
 from .values import plain
 
@@ -169,7 +169,8 @@ def run_cells(cells, submission, tell):
                 _run_here(cell, names)
                 _pass_on(submission, names, shown)
         except NoAnswer as why:
-            submission.stop(f"{cell.name}: {why}")
+            if not isinstance(why, NotAsked):
+                submission.stop(f"{cell.name}: {why}")
             verdict = _unanswered(cell, str(why))
         except NoSandbox:
             raise

@@ -1,5 +1,6 @@
 """A submission as the tests see it: names that stand for functions which run in the sandbox."""
 
+import collections
 import contextlib
 import math
 import os
@@ -17,30 +18,45 @@ class NoAnswer(BaseException):
     """
 
 
-class _Line(wire.Peer):
-    """The grader's end of the line to one worker."""
+class NotAsked(NoAnswer):
+    """A function that was silent too often; the worker is not to blame, and goes on."""
 
-    def __init__(self, process, call_seconds, before_call):
+
+class _Line(wire.Peer):
+    """The grader's end of the line to one worker.
+
+    `silent` counts, by name, how often a function did not answer: after three times it
+    is not asked again, so that it leaves time and restarts to the others.
+    """
+
+    def __init__(self, process, call_seconds, before_call, silent):
         super().__init__(process.stdout.fileno(), process.stdin.fileno())
         os.set_blocking(self.sending, False)
         self.process, self.call_seconds, self.before_call = process, call_seconds, before_call
+        self.silent = silent
         self.names = {}
 
     def call(self, number, arguments, options):
         outermost = self.deadline == math.inf
+        name = self.names.get(number, "a function")
         if outermost:
+            if self.silent[name] > 2:
+                raise NotAsked(f"{name} did not answer in three tests, and is not asked again.")
             self.before_call()
+            if self.receiving < 0:
+                raise NoAnswer(f"{name}: the process that ran it was stopped.")
             self.deadline = time.monotonic() + self.call_seconds
         try:
             return super().call(number, arguments, options)
         except wire.TooLate:
-            name = self.names.get(number, "a function")
+            self.silent[name] += outermost
             raise NoAnswer(
                 f"{name} did not answer within {self.call_seconds:g} s: "
                 "is there a loop that does not end?"
             ) from None
         except values.Broken as why:
-            raise NoAnswer(f"{self.names.get(number, 'a function')}: {_what_broke(why)}") from None
+            self.silent[name] += outermost
+            raise NoAnswer(f"{name}: {_what_broke(why)}") from None
         finally:
             if outermost:
                 self.deadline = math.inf
@@ -77,6 +93,7 @@ class Submission:
         self.starts = 0
         self.notes = []  # what the log should tell
         self.failed_cells = {}
+        self._silent = collections.Counter()
         self._history = []  # the cells and replaced names so far, to be run again after a restart
 
     def run_cell(self, name, source):
@@ -102,6 +119,9 @@ class Submission:
         except (values.Broken, LookupError, TypeError, ValueError, AttributeError) as why:
             self.stop(f"names could not be read: {why}")
             raise NoAnswer(f"your names could not be read: {_what_broke(why)}") from None
+        for name in self.asked:  # by which a function is told of, whatever it calls itself
+            if number := getattr(found.get(name), "_borrowed_from", None):
+                self.line.names[number[1]] = name
         return {name: found[name] for name in self.asked if name in found}
 
     def stop(self, note=""):
@@ -134,7 +154,9 @@ class Submission:
 
     def _start(self):
         process = self.sandbox.start()
-        self.line = _Line(process, self.limits.call_seconds, lambda: self.before_call())
+        self.line = _Line(
+            process, self.limits.call_seconds, lambda: self.before_call(), self._silent
+        )
         try:
             self._request(None)
         except values.Broken:
@@ -146,9 +168,14 @@ class Submission:
     def _run_cell(self, name, source):
         try:
             reply, _ = self._request({"is": "cell", "name": name, "source": source})
-            error = reply["error"] and [values.plain(str(part))[:2000] for part in reply["error"]]
+            error = None
+            if reply["error"] is not None:
+                kind, message = reply["error"]
+                error = [values.plain(str(kind))[:80], values.plain(str(message))[:2000]]
             output = values.plain(str(reply["output"]))[:10_000]
-        except (values.Broken, LookupError, TypeError) as why:
+        except values.Unsendable as why:  # nothing was sent: the worker is as it was
+            output, error = "", ["ValueError", f"the cell holds {why}"]
+        except (values.Broken, LookupError, TypeError, ValueError) as why:
             late = isinstance(why, wire.TooLate)
             told = f"the cell took longer than {self.limits.cell_seconds:g} s"
             if not late:

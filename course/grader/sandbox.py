@@ -72,7 +72,7 @@ class Limits:
     memory: int = 1_500_000_000
     file_bytes: int = 20_000_000
     processes: int = 4
-    restarts: int = 3
+    restarts: int = 8
 
     def of_process(self) -> dict[str, int]:
         """Return the resource limits, by what follows RLIMIT_."""
@@ -194,12 +194,16 @@ def _python_folders() -> list[str]:
 
 
 def _hidden_folders() -> list[str]:
-    """Return the folders inside of Python's that hold the course or a whole copy of the library."""
-    places = [HERE.parent, HERE.parent.parent / hiding.PACKAGE]
+    """Return the folders inside of visible ones that hold the course or a copy of the library."""
+    root, folders = HERE.parent.parent, [Path(p) for p in _python_folders()]
+    places = [HERE.parent, root / hiding.PACKAGE]
+    if str(root) not in _python_path():  # with the tests' right answers, and all of the past
+        inner = [p for p in root.iterdir() if not p.is_symlink()]
+        places += [p for p in inner if not any(f.is_relative_to(p) for f in folders)]
     places += [Path(folder) / hiding.PACKAGE for folder in _python_path()]
     found = importlib.util.find_spec(hiding.PACKAGE)
     places += [Path(found.origin).parent] if found and found.origin else []
-    visible = [Path(p) for p in (*SYSTEM, *_python_folders())]
+    visible = [*map(Path, SYSTEM), *folders]
     return sorted(
         {str(p) for p in places if p.is_dir() and any(p.is_relative_to(v) for v in visible)}
     )

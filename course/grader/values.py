@@ -13,11 +13,14 @@ process imports it by itself.
 """
 
 import builtins
+import decimal
 import math
+import numbers
 
 import numpy as np
 
 MOST_RAW = 64_000_000  # bytes of all arrays
+MOST_EMPTY = 1_000_000  # rows of an array that holds nothing
 MOST_DEPTH = 30
 MOST_KEYS = 2_000  # of a dict or set: keys that collide must not hold up the receiver
 MOST_BITS = 4_000  # of an integer; Python reads no more than 4,300 digits
@@ -68,6 +71,10 @@ class Packer:
             deeper = depth + 1
             pairs = [[self.pack(k, deeper), self.pack(v, deeper)] for k, v in value.items()]
             return {"dict": pairs}
+        if isinstance(value, (numbers.Real, decimal.Decimal)):
+            return self.pack(float(value))
+        if hasattr(type(value), "__array__"):  # a column of Pandas, say
+            return self._pack_array(np.asarray(value), depth)
         if callable(value):
             return self.peer.lend(value)
         raise Unsendable(f"a value of type {type(value).__name__}")
@@ -110,6 +117,8 @@ class Unpacker:
             dtype = TYPES[dtype]
             count = math.prod(shape)
             stop = at + count * dtype.itemsize
+            if count == 0 and any(n > MOST_EMPTY for n in shape):  # to walk over without end
+                raise Broken("an array of impossible shape")
             if stop > len(raw):
                 raise Broken("an array that is not there")
             if dtype.kind == "b":  # of which a byte may hold other than 0 and 1

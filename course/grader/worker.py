@@ -17,6 +17,7 @@ import warnings
 
 MOST_OUTPUT = 10_000
 MAGIC = re.compile(r"^(\s*)([%!?].*|[\w.]+\?{1,2}\s*)$")
+ASSIGNED = re.compile(r"^(\s*\w+\s*=\s*)[%!].*$")
 
 
 def confine(limits, user):
@@ -65,8 +66,27 @@ def without_magic(source):
         ast.parse(source)
     except SyntaxError:
         lines = source.split("\n")
-        return "\n".join(MAGIC.sub(r"\1pass", line) for line in lines)
+        return "\n".join(ASSIGNED.sub(r"\1None", MAGIC.sub(r"\1pass", line)) for line in lines)
     return source
+
+
+class NoShell:
+    """What get_ipython() gives: all that is asked of it does nothing."""
+
+    def __getattr__(self, name):
+        return self
+
+    def __call__(self, *_, **__):
+        return self
+
+
+def run_cell(source, name, names):
+    """Run a cell's code, which may await at its top level."""
+    result = eval(compile(source, name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), names)
+    if result is not None:
+        import asyncio
+
+        asyncio.run(result)
 
 
 def make_worker(pipes):
@@ -78,6 +98,7 @@ def make_worker(pipes):
         def __init__(self):
             super().__init__(*pipes)
             self.names = {"__name__": "__main__", "__builtins__": builtins, "display": print}
+            self.names["get_ipython"] = NoShell
 
         def loop(self):
             while True:
@@ -98,7 +119,7 @@ def make_worker(pipes):
                 try:
                     source = without_magic(message["source"])
                     linecache.cache[name] = len(source), None, source.splitlines(True), name
-                    exec(compile(source, name, "exec"), self.names)
+                    run_cell(source, name, self.names)
                 except BaseException as raised:
                     error = values.in_words(raised)
             reply = {"is": "ran", "output": values.plain(printed.getvalue()), "error": error}

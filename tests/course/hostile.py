@@ -7,6 +7,7 @@ be handed in instead of one. Wrong answers must not gain a point, right ones not
 import copy
 import json
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -338,6 +339,10 @@ CODE = {
         "shout(frame({'is': 'call', 'function': 0, 'arguments': [], 'options': [], 'arrays': []})"
         " + frame({'is': 'answer', 'value': {'yours': 0}, 'changed': [], 'arrays': []}))",
     ),
+    "tells an error of one part": cheat(
+        FRAMES + "shout(frame({'is': 'ran', 'output': '', 'error': ['x'], 'arrays': []}))",
+        says="ended the process that it ran in",
+    ),
     "sends pickles": cheat(
         FRAMES + "import pickle",
         "shout(frame({'is': 'answer', 'value': {'pickle': 'cos'}, 'changed': [], 'arrays': []}))",
@@ -369,6 +374,9 @@ CODE = {
     "is a function": answer_is("check", says="function"),
     "is a huge array": answer_is(
         "np.broadcast_to(0.0, (10**5, 10**5))", says="arrays of more than"
+    ),
+    "is empty and has rows without end": answer_is(
+        "np.zeros((2**31 - 1, 0))", says="impossible shape"
     ),
     "is a huge number": answer_is("10**10**6", says="integer of more than"),
     "is a deep list": answer_is(
@@ -408,6 +416,23 @@ CODE = {
     "uses magics": right(
         "%matplotlib inline\n!pip install numpy\n%load_ext autoreload\nnp.zeros?\n"
     ),
+    "imports what is hidden and does not use it": right(
+        "from pegasos_lib import HingeProblem, pegasos\nfrom pegasos_lib.online import sgd\n"
+    ),
+    "uses magics in its code": right(
+        "files = !ls\nspent = %time 1\nimport asyncio\nawait asyncio.sleep(0)\n"
+        "get_ipython().run_line_magic('matplotlib', 'inline')\n"
+    ),
+    "answers with columns of Pandas": Hostile(
+        answers=RIGHT
+        | {
+            PROJECTION: "import pandas\n"
+            + RIGHT[PROJECTION].replace("return ", "return pandas.Series(").rstrip()
+            + ")"
+        },
+        fails="",
+        seconds=30.0,
+    ),
     "divides by 0": right("np.seterr(all='warn')\nnp.ones(2) / np.zeros(2)"),
     "answers with lists": Hostile(
         answers=RIGHT
@@ -439,6 +464,29 @@ CODE = {
         | {PROJECTION: "if not w.any(): __import__('os')._exit(3)\n" + RIGHT[PROJECTION]},
         fails="p2-zero",
         says="Problem 2, test 2.2: project_to_ball: the process that ran it ended",
+    ),
+    "loops in three problems": Hostile(
+        answers=RIGHT | dict.fromkeys((GRADIENT, PROJECTION, STEP), "while True: pass"),
+        fails=f"{OF_1} p2-radius p2-zero {OF_2B}",
+        says="test 2.6: pegasos_step did not answer in three tests, and is not asked again",
+        seconds=0.7,
+    ),
+    "loops, and all its functions are called alike": Hostile(
+        answers=RIGHT | {STEP: "while True: pass"},
+        edit=lambda notebook: call_alike(notebook),
+        fails=OF_2B,
+        says="test 2.6: pegasos_step did not answer in three tests",
+        seconds=0.7,
+    ),
+    "has an imaginary part": Hostile(
+        answers=RIGHT | {GRADIENT: RIGHT[GRADIENT].replace("return ", "return 5j + ")},
+        fails=OF_1,
+        says="not numbers",
+    ),
+    "answers in words": Hostile(
+        answers=RIGHT | {PROJECTION: "w = list(map(str, w))\nreturn w"},
+        fails="p2-radius p2-zero",
+        says="not numbers",
     ),
     "has a syntax error": Hostile(
         answers=RIGHT | {GRADIENT: "return lam * w +"},
@@ -536,6 +584,18 @@ def replace_answer(notebook):
     remove("p1-answer")(notebook)
 
 
+def call_alike(notebook):
+    """Give all functions one name, as a decorator without functools.wraps does."""
+    for cell in notebook.cells:
+        if found := re.match(r"\s*def (\w+)", cell.source):
+            cell.source += f"\n{found[1]}.__name__ = 'wrapper'\n"
+
+
+def insert_long_cells(notebook):
+    for _ in range(4):
+        insert(notebook, "p1-formula", f"data = '{'a' * 4_100_000}'")
+
+
 def insert_rubbish(notebook):
     insert(notebook, "p1-formula", "this is no Python")
     insert(notebook, "p2-radius", "1 / 0")
@@ -586,6 +646,9 @@ EDITS = {
     "tests were emptied": Hostile(edit=empty_tests),
     "outputs pretend points": Hostile(edit=pretend_points),
     "outputs are big": right(edit=big_outputs),
+    "long cells were inserted": right(
+        edit=insert_long_cells, says="the cell holds a value whose text is longer"
+    ),
     "rubbish was inserted": right(edit=insert_rubbish),
 }
 

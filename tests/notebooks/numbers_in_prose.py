@@ -49,8 +49,8 @@ HIDDEN = (
     re.compile(r"^\*\*Time:\*\*.*$", re.M),
 )
 ONE_THING = (
-    "chapter|section|part|task|problem|panel|column|algorithm|theorem|lemma|corollary|proposition"
-    "|definition|exercise|example|equation|figure|rule|line|inequality|bound"
+    "chapter|section|part|task|problem|problem set|panel|column|algorithm|theorem|lemma|corollary"
+    "|proposition|definition|exercise|example|equation|figure|rule|line|inequality|bound"
 )
 MORE_THINGS = "|".join(re.sub("y$", "ie", thing) + "s" for thing in ONE_THING.split("|"))
 PLACE = r"\(?[1-9]\d?(?:\.[1-9]\d?)*\)?(?![\d%]|[.,]\d|\s%)"

@@ -126,6 +126,7 @@ def test_a_number_that_names_a_thing_needs_no_reason(text):
     [
         "Document 003", "documents 000, 001 and 003", "as do 002 and 004", "E000-12",
         "E000-21 to E000-23", "problem set ps06", "a 0–1 loss", "(2011)",
+        "problem sets 4 and 11", "[problem set 2](a)",
         "1. first\n2. second\n   3. third", "*1.* Multiply.",
         "**Time:** 90 minutes (60 without proofs), 45 more.", "margin below 1", "is 0, so",
         "0 or 1.", "$x=0.25$ and $\\frac{17}{3}$", "$$\nx=100\n$$ (eq-100)", "`n = 100`",
