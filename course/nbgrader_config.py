@@ -78,8 +78,6 @@ class ShortenLongCells(NbGraderPreprocessor):
 # nbgrader makes its database with the command `alembic`, which stands beside it: so an
 # environment that was not activated works too.
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-# Compiling the library's loops takes longer than runs as short as the tests' take in NumPy.
-os.environ.setdefault("PEGASOS_JIT", "0")
 
 c = get_config()  # noqa: F821 (nbgrader defines it)
 

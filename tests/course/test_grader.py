@@ -683,3 +683,9 @@ def test_what_is_hidden_is_gone_with_its_helpers_and_the_rest_works(tmp_path):
         [sys.executable, "-P", "-c", code], env=env, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (0, "[0.2 0.4]\n"), done.stderr
+
+
+def test_to_read_the_settings_does_not_change_how_this_process_runs_the_library(monkeypatch):
+    monkeypatch.delenv("PEGASOS_JIT", raising=False)
+    configured(COURSE)
+    assert "PEGASOS_JIT" not in os.environ
