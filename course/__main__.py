@@ -128,8 +128,7 @@ def grade(course, name, folder, roster, unsafe):
 
 def tell(course, name, students, troubles):
     """Print each student's points, what could not be graded, and who handed in nothing."""
-    from course import grading
-    from course.gradebook import rows_of
+    from course.gradebook import NOTHING, rows_of
 
     rows = {row.student["id"]: row for row in rows_of(course, [name])}
     width = max(map(len, students))
@@ -137,7 +136,7 @@ def tell(course, name, students, troubles):
         row = rows[student]
         status = troubles.get(student) or ("" if row.status == "graded" else row.status)
         click.echo(f"{student:{width}}  {row.score:5g} of {row.most:g}  {status}")
-    missing = grading.without_submission(course, name)
+    missing = [student for student, row in rows.items() if row.status == NOTHING]
     by_hand = sum(row.status == "to grade by hand" for row in rows.values())
     click.echo(f"{len(students) - len(troubles)} graded, {len(troubles)} not.")
     click.echo(f"Each problem of each student: {write_report(course, name)}")

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from course.items import handed_in
+
 
 @dataclass(frozen=True)
 class Gain:
@@ -26,9 +28,8 @@ def shares(outcomes):
         Of one set; students who handed in nothing are left out.
     """
     points = {}
-    for one in outcomes:
-        if one.what != "not handed in":
-            points.setdefault(one.student, {})[one.cell] = one.points / one.max_points
+    for one in handed_in(outcomes):
+        points.setdefault(one.student, {})[one.cell] = one.points / one.max_points
     return points
 
 

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 from nbgrader.api import Gradebook, MissingEntry
 
-COURSE_ID = "pegasos"
+from course.grader.report import COURSE_ID
+
+NOTHING = "nothing handed in"
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 MOODLE = ("ID number", "First name", "Last name", "Email address")
 
@@ -25,7 +27,7 @@ class Row:
         `id`, `first_name`, `last_name`, `email`, `lms_user_id`.
     score, most : float
     status : str
-        "graded", "to grade by hand", or "nothing handed in".
+        "graded", "to grade by hand", or `NOTHING`.
     """
 
     student: dict
@@ -50,7 +52,7 @@ def rows_of(course, names=()):
             if not assignment.submissions or (names and assignment.name not in names):
                 continue
             for student in sorted(book.students, key=lambda s: s.id):
-                score, status = 0.0, "nothing handed in"
+                score, status = 0.0, NOTHING
                 try:
                     found = book.find_submission(assignment.name, student.id)
                 except MissingEntry:

@@ -67,7 +67,7 @@ def need_sandbox():
     ------
     NotUnderstoodError
     """
-    if os.environ.get(UNSAFE_VARIABLE, "0") == "0":
+    if not sandbox.unsafe_is_asked():
         try:
             sandbox.check()
         except sandbox.NoSandbox as why:
@@ -215,18 +215,6 @@ def write_roster(course, roster):
     with open_gradebook(course) as book:
         for student, fields in roster.items():
             book.update_or_create_student(student, **fields)
-
-
-def without_submission(course, name):
-    """Return the students of the gradebook who handed in nothing for a set."""
-    missing = []
-    with open_gradebook(course) as book:
-        for student in book.students:
-            try:
-                book.find_submission(name, student.id)
-            except MissingEntry:
-                missing.append(student.id)
-    return sorted(missing)
 
 
 def proofs(course, name, students=()):

@@ -1,12 +1,12 @@
 """How a class did, problem by problem and test by test."""
 
-import re
 from collections import Counter
 from dataclasses import dataclass
 
 import nbformat
 
-TITLE = re.compile(r"^# Test (\d+\.\d+) \(\d+ points?\): (.+?)\.?$", re.M)
+from course.check import TITLE
+from course.grader.report import NOT_HANDED_IN
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Item:
 
 def handed_in(outcomes):
     """Return the outcomes of those students who handed something in."""
-    return [one for one in outcomes if one.what != "not handed in"]
+    return [one for one in outcomes if one.what != NOT_HANDED_IN]
 
 
 def items(outcomes, titles):
@@ -60,5 +60,6 @@ def titles_of(source):
     for cell in nbformat.read(source, as_version=4).cells:
         found, told = TITLE.search(cell.source), cell.metadata.get("nbgrader", {})
         if told.get("grade"):
-            titles[cell.id] = f"Test {found[1]}, {found[2]}" if found else "graded by hand"
+            test = found and f"Test {found[1]}, {found[3].removesuffix('.')}"
+            titles[cell.id] = test or "graded by hand"
     return titles

@@ -62,6 +62,7 @@ def release(course, name):
 
 def drop_others(course):
     """Remove from release/ the sets that have no source any more."""
+    names = sets_in(course)
     for folder in (course / "release").glob("*/"):
-        if folder.name not in sets_in(course):
+        if folder.name not in names:
             shutil.rmtree(folder)

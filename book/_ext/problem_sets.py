@@ -25,10 +25,11 @@ def write_pages(app, config):
         sys.path.append(str(root))
     from course.release import drop_others, release, sets_in
 
-    for name in sets_in(root / "course"):
+    names = sets_in(root / "course")
+    for name in names:
         release(root / "course", name)
     drop_others(root / "course")
-    logger.info("problem sets: %s student versions", len(sets_in(root / "course")))
+    logger.info("problem sets: %s student versions", len(names))
 
 
 def chapter_of(name, numbers):

@@ -1,6 +1,5 @@
 """The steps of nbgrader's autograding that make it isolated and hard to break."""
 
-import os
 from dataclasses import dataclass
 
 import nbformat
@@ -14,7 +13,7 @@ from traitlets import Bool, Dict, default
 from .judge import Cell, Judgement, Verdict, readable
 from .report import UNSAFE
 from .restore import Wanted, put_back, restore, wanted_cells
-from .sandbox import UNSAFE_VARIABLE, Limits, Sandbox
+from .sandbox import UNSAFE_VARIABLE, Limits, Sandbox, unsafe_is_asked
 
 
 @dataclass(frozen=True)
@@ -119,12 +118,11 @@ class IsolatedGrade(NbGraderPreprocessor):
 
     @default("unsafe")
     def _unsafe_by_default(self):
-        return os.environ.get(UNSAFE_VARIABLE, "") not in ("", "0")
+        return unsafe_is_asked()
 
     def begin(self, nb):
         """Start to run a restored notebook's code and tests."""
-        hides = sorted({name for cell in nb.cells for name in _told(cell).get("hides", [])})
-        return Judgement(code_cells(nb), Sandbox(tuple(hides), self.unsafe, Limits(**self.limits)))
+        return Judgement(code_cells(nb), Sandbox(hidden_in(nb), self.unsafe, Limits(**self.limits)))
 
     def preprocess(self, nb, resources):
         cells = code_cells(nb)
@@ -181,6 +179,11 @@ class SaveGrades(NbGraderPreprocessor):
 
 def _told(cell) -> dict:
     return cell.metadata.get("pegasos", {})
+
+
+def hidden_in(nb: NotebookNode) -> tuple[str, ...]:
+    """Return the dotted names of what the library does not have for a notebook's students."""
+    return tuple(sorted({name for cell in nb.cells for name in _told(cell).get("hides", [])}))
 
 
 def code_cells(nb: NotebookNode) -> list[Cell]:

@@ -21,6 +21,7 @@ from .submission import unreadable
 from .values import plain
 
 COURSE_ID = "pegasos"
+NOT_HANDED_IN = "not handed in"
 UNSAFE = "Graded without a sandbox: this code ran with the grader's own rights."
 
 
@@ -150,7 +151,7 @@ def _why_ungraded(root: Path, student: str, set_name: str) -> str:
     folder = root / "submitted" / student / set_name
     if not folder.is_dir():
         graded = root / "autograded" / student / set_name
-        return "" if graded.is_dir() else "not handed in"
+        return "" if graded.is_dir() else NOT_HANDED_IN
     if reason := unreadable(folder / f"{set_name}.ipynb"):
         return reason
     if not (root / "autograded" / student / set_name / f"{set_name}.ipynb").is_file():

@@ -134,6 +134,11 @@ class Sandbox:
             raise NoSandbox(INSTALL.format(f"does not start here ({error})")) from None
 
 
+def unsafe_is_asked() -> bool:
+    """Tell whether the environment asks to grade without a sandbox."""
+    return os.environ.get(UNSAFE_VARIABLE, "") not in ("", "0")
+
+
 def check() -> None:
     """Make sure that bubblewrap works here.
 

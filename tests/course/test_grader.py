@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nbconvert import HTMLExporter
 from nbformat.v4 import new_markdown_cell, new_notebook
-from nbgrader import preprocessors, utils
+from nbgrader import utils
 from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
@@ -30,11 +30,12 @@ from traitlets.config import PyFileConfigLoader
 from course.grader import hiding, sandbox, values, wire
 from course.grader.autograde import IsolatedAutograde
 from course.grader.judge import Cell, judge
-from course.grader.preprocessors import code_cells, write_outputs
+from course.grader.preprocessors import code_cells, hidden_in, write_outputs
 from course.grader.report import UNSAFE, is_unsafe, outcomes
 from course.grader.restore import put_back, restore, wanted_cells
 from course.grader.sandbox import Limits, Sandbox
 from course.grader.submission import Unreadable, read
+from course.release import student_version
 
 from .hostile import ALL, CODE, EDITS, FILES, GRADIENT, RIGHT, Hostile
 from .sets import COURSE, SETS, fill, is_test, put, right_answers, source_of
@@ -59,11 +60,7 @@ def _sandboxed():
 @functools.cache
 def release():
     """Return problem set 6 as students get it."""
-    resources = {"nbgrader": {"notebook": "ps06"}}
-    notebook = read_source(source_of("ps06"))
-    for step in ("LockCells", "ClearSolutions", "ClearHiddenTests", "ComputeChecksums"):
-        notebook, _ = getattr(preprocessors, step)()(notebook, resources)
-    return notebook
+    return nbformat.reads(student_version(source_of("ps06")), as_version=4)
 
 
 @functools.cache
@@ -101,9 +98,8 @@ def grade(folder, hides=None, **limits):
         return ALL.split(), [str(reason)]
     wanted = wanted_cells(read_source(source_of("ps06")))
     notes = restore(notebook, wanted) + put_back(notebook, wanted, released_text())
-    if hides is None:
-        hides = {h for c in notebook.cells for h in c.metadata.get("pegasos", {}).get("hides", [])}
-    box = Sandbox(tuple(sorted(hides)), limits=Limits(**limits))
+    hides = hidden_in(notebook) if hides is None else hides
+    box = Sandbox(hides, limits=Limits(**limits))
     verdicts, more = judge(code_cells(notebook), box)
     write_outputs(notebook, verdicts)
     nbformat.validate(notebook)
@@ -145,9 +141,7 @@ def graded(request, tmp_path_factory):
     """Return what each submission that is asked for got, graded two at a time, by name."""
     asked = [item.callspec.params["name"] for item in request.session.items if is_hostile(item)]
     release(), released_text()
-    told = [cell.metadata.get("pegasos", {}) for cell in release().cells]
-    hides = {name for one in told for name in one.get("hides", [])}
-    Sandbox(tuple(sorted(hides))).library()  # once, and removed when this process ends
+    Sandbox(hidden_in(release())).library()  # once, and removed when this process ends
     root = tmp_path_factory.mktemp("submitted")
     (root / "source" / "ps06").mkdir(parents=True)
     shutil.copy(source_of("ps06"), root / "source" / "ps06")
@@ -633,10 +627,8 @@ def test_right_answers_keep_their_points_in_the_sandbox(name):
     for cell in source.cells:
         if cell.id in (answers := [*right_answers(name).values()][1]):
             cell.source = put(cell.source, "### BEGIN SOLUTION", answers[cell.id])
-    wanted = wanted_cells(read_source(source_of(name)))
-    restore(source, wanted)
-    hides = {h for want in wanted for h in want.metadata.get("pegasos", {}).get("hides", [])}
-    verdicts, notes = judge(code_cells(source), Sandbox(tuple(sorted(hides))))
+    restore(source, wanted_cells(read_source(source_of(name))))
+    verdicts, notes = judge(code_cells(source), Sandbox(hidden_in(source)))
     assert {v.name: v.error for v in verdicts if v.error} == {}
     assert notes == []
 
