@@ -122,7 +122,7 @@ def check_keeps(function: Callable[..., Any], *arguments: Any, **options: Any) -
     Hint
         If it changed one.
     """
-    given = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
+    given = [_copy_of(argument) for argument in arguments]
     function(*given, **options)
     for now, before in zip(given, arguments, strict=True):
         if isinstance(before, np.ndarray) and not np.array_equal(now, before):
