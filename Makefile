@@ -30,8 +30,9 @@ assignments: .venv/installed  ## write the student versions of the problem sets 
 	$(BIN)/python -m course assignments
 
 # One run, in the order given, so that no worker waits at its end: the notebooks, then the files of
-# tests by name (the long ones, course and site, stand first).
-PYTEST := $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --nbval
+# tests by name (the long ones, course and site, stand first). Three workers keep two cores busy: a
+# test that asks a browser, a kernel or a sandbox waits for it.
+PYTEST := $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder --nbval
 test: .venv/installed $(JS)/node_modules/installed lint  ## pass every test but the slow ones
 	$(BIN)/python -m tests.chromium
 	$(BIN)/python -m tests.bubblewrap

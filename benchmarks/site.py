@@ -29,6 +29,7 @@ FIGURES = {
     "regret": ("book/regret.html", "stream=adversary&n_iter=2000&t=2000"),
     "dual": ("book/duality.html", "n_epochs=50&t=600"),
     "outliers": ("book/outliers.html", "n_iter=2000&t=2000"),
+    "race": ("book/optimizers.html", ""),
 }
 
 # Counts what the page asks of the network, and waits for the first draw.

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from benchmarks import measured, peers, report, solvers
+from benchmarks import measured, peers, report, site, solvers
 from benchmarks.turns import in_turn
-from pegasos_lib import make_blobs_2d
+from pegasos_lib import make_blobs_2d, widgets
 
 from . import reference
 
@@ -179,3 +179,8 @@ def test_a_result_that_is_no_number_is_not_stored(tmp_path, value):
     with pytest.raises(ValueError, match="must be finite"):
         measured.store("a", "command", {"gap": [value]}, tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_every_figure_is_timed():
+    kinds = {name.removesuffix("Explorer").lower() for name in widgets.__all__}
+    assert set(site.FIGURES) == kinds
