@@ -1,13 +1,14 @@
 """The hands and eyes of a reader, as the browser tests of several figures use them."""
 
 import html
+import importlib.util
 import json
 import re
-from importlib.resources import files
 
 from pegasos_lib.widgets.base import static_text
 
-AXE = files("axe_playwright_python").joinpath("axe.min.js")
+from .conftest import ROOT
+
 PAGE = """<!doctype html><html lang="en" data-theme="{theme}"><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>A figure</title>
 <link rel="icon" href="data:,"><body><main><h1>A figure</h1>{figures}</main>
@@ -20,6 +21,24 @@ SHOWN = """() => [document.querySelector('.pf-panels').innerText,
         .map((node) => node.type === 'checkbox' ? node.checked : node.value)]"""
 
 
+def load_extension():
+    """Return the module of the site's build that brings scripts to pages."""
+    spec = importlib.util.spec_from_file_location("figures", ROOT / "book/_ext/figures.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+EXTENSION = load_extension()
+
+
+def results_script(kind):
+    """Return the script with the measured results that a kind of figure shows, "" if none."""
+    if kind not in EXTENSION.MEASURED:
+        return ""
+    return EXTENSION.results_script(kind, ROOT / f"book/_data/{kind}.json")
+
+
 def with_state(markup, raw_state):
     """Return a figure's element with another state, right or wrong; None leaves its own."""
     if raw_state is None:
@@ -29,44 +48,31 @@ def with_state(markup, raw_state):
     )
 
 
-def figure_opener(folder, visit, explorer, reader, data=""):
-    """Return a function that opens a page with figures in some state, for the reader's class.
+def write_page(folder, kind, *figures, theme="light", data=None):
+    """Write a page that holds figures of a kind, as Python makes them or as markup; give its URL.
 
-    The page, which has no theme of the site, and the scripts are written to the folder; `data` is
-    the script with the measured results, for a figure that shows some.
+    The page has no theme of the site; its scripts are written beside it. `data` is the script with
+    the measured results, by default the book's.
     """
-    (folder / "data.js").write_text(data, "utf-8")
-    for name in ("figures.js", f"{explorer.kind}.js"):
+    (folder / "data.js").write_text(results_script(kind) if data is None else data, "utf-8")
+    for name in ("figures.js", f"{kind}.js"):
         (folder / name).write_text(static_text(name), "utf-8")
+    markup = "\n".join(f if isinstance(f, str) else f.to_html() for f in figures)
+    page = folder / "page.html"
+    page.write_text(PAGE.format(theme=theme, figures=markup, kind=kind), "utf-8")
+    return page.as_uri()
+
+
+def figure_opener(folder, visit, explorer, reader, data=None):
+    """Return a function that opens a page with figures in some state, for the reader's class."""
 
     def open_figure(theme="light", raw_state=None, fragment="", count=1, state=(), **options):
         element = with_state(explorer(**dict(state)).to_html(), raw_state)
-        page = folder / "page.html"
-        page.write_text(PAGE.format(theme=theme, figures=element * count, kind=explorer.kind))
+        page = write_page(folder, explorer.kind, *[element] * count, theme=theme, data=data)
         options.setdefault("viewport", {"width": 1000, "height": 900})
-        return reader(visit(page.as_uri() + fragment, **options))
+        return reader(visit(page + fragment, **options))
 
     return open_figure
-
-
-def small_targets(page):
-    """Return what can be pressed and is less than 24 px wide or high."""
-    return page.evaluate(
-        """() => [...document.querySelectorAll(
-             '.pf-root :is(button, input, select, summary, .pf-hit, .pf-toggle)')]
-           .filter((node) => !node.closest('.pf-toggle') || node.matches('.pf-toggle'))
-           .map((node) => [node.outerHTML.slice(0, 80), node.getBoundingClientRect()])
-           .filter(([, box]) => box.width > 0 && Math.min(box.width, box.height) < 23.9)"""
-    )
-
-
-def axe_faults(page):
-    """Return what axe finds in the figures; colours come from the site's theme, not here."""
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    return page.evaluate(
-        """axe.run('.pegasos-figure', {rules: {'color-contrast': {enabled: false}}})
-           .then(({violations}) => violations.map(({id, nodes}) => `${id}: ${nodes[0].html}`))"""
-    )
 
 
 class Reader:

@@ -1,19 +1,10 @@
 """The chord figure in a browser: it mounts, answers every input, and says the right numbers."""
 
-from importlib.resources import files
-
 import numpy as np
 import pytest
 
 from pegasos_lib.widgets import ChordExplorer
-from pegasos_lib.widgets.base import static_text
-from tests.site.reader import SHOWN, Reader, with_state
-
-PAGE = """<!doctype html><html lang="en" data-theme="{theme}"><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1"><title>A figure</title>
-<link rel="icon" href="data:,"><body><main><h1>A figure</h1>{figures}</main>
-<script src="figures.js"></script><script src="chord.js"></script></body></html>"""
-AXE = files("axe_playwright_python").joinpath("axe.min.js")
+from tests.site.reader import SHOWN, Reader, figure_opener
 
 pytestmark = pytest.mark.browser
 
@@ -21,17 +12,7 @@ pytestmark = pytest.mark.browser
 @pytest.fixture
 def figure(tmp_path, visit):
     """Open a page with the figure in some state, and give the reader's hands and eyes on it."""
-    for name in ("figures.js", "chord.js"):
-        (tmp_path / name).write_text(static_text(name), "utf-8")
-
-    def open_figure(theme="light", raw_state=None, copies=1, fragment="", state=(), **options):
-        markup = with_state(ChordExplorer(**dict(state)).to_html(), raw_state)
-        page = tmp_path / "page.html"
-        page.write_text(PAGE.format(theme=theme, figures=markup * copies), "utf-8")
-        options.setdefault("viewport", {"width": 1000, "height": 900})
-        return ChordReader(visit(page.as_uri() + fragment, **options))
-
-    return open_figure
+    return figure_opener(tmp_path, visit, ChordExplorer, ChordReader)
 
 
 class ChordReader(Reader):
@@ -233,38 +214,10 @@ def test_what_cannot_be_is_mended(figure):
 
 
 def test_two_figures_on_a_page_do_not_mix(figure):
-    reader = figure(copies=2)
+    reader = figure(count=2)
     reader.type_into("u, as a number", -1)
     values = reader.page.get_by_label("u, as a number", exact=True)
     assert [values.nth(i).input_value() for i in (0, 1)] == ["-1", "-1.7"]
-
-
-@pytest.mark.parametrize(("width", "theme"), [(320, "light"), (1000, "dark")])
-def test_figure_fits_its_targets_a_finger_and_axe_finds_nothing(figure, width, theme):
-    state = {"phi": "square", "rule": "min", "u": 0.2, "mu": 1, "beyond": "above"}
-    reader = figure(theme, state=state, viewport={"width": width, "height": 900})
-    page = reader.page
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    small = page.evaluate(
-        """() => [...document.querySelectorAll(
-             '.pf-root :is(button, input, select, summary, .pf-hit)')]
-           .map((node) => [node.outerHTML.slice(0, 80), node.getBoundingClientRect()])
-           .filter(([, box]) => box.width > 0 && Math.min(box.width, box.height) < 23.9)"""
-    )
-    assert small == []
-    page.add_script_tag(path=str(AXE))
-    # Without the theme's own style the ground stays light: contrast is judged on the built page.
-    rules = {"rules": {"color-contrast": {"enabled": theme == "light"}}}
-    found = page.evaluate("(rules) => axe.run('main', rules)", rules)
-    assert [rule["id"] for rule in found["violations"]] == []
-
-
-def test_colours_follow_the_dark_theme(figure):
-    strokes = [
-        figure(theme).page.locator(".pc-chord").first.evaluate("(n) => getComputedStyle(n).stroke")
-        for theme in ("light", "dark")
-    ]
-    assert strokes[0] != strokes[1]
 
 
 def test_what_changed_is_announced(figure):

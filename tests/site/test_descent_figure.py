@@ -1,17 +1,16 @@
 """The descent figure in a browser, with every other host blocked: what it shows, what it obeys."""
 
 import re
+from functools import partial
 
 import numpy as np
 import pytest
 from playwright.sync_api import expect
 
 from pegasos_lib.widgets import DescentExplorer
-from pegasos_lib.widgets.base import static_text
-from tests.site.test_pages import colour_faults, structure_faults
+from tests.site.reader import write_page
 from tests.site.test_pegasos_figure import (
     KERNEL,
-    PAGE,
     choose,
     control,
     enter,
@@ -26,16 +25,8 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def figure_file(tmp_path):
-    """Return `write(*figures, theme=...) -> address`: a page with these figures."""
-
-    def write(*figures, theme="light"):
-        text = "\n".join(f if isinstance(f, str) else f.to_html() for f in figures)
-        file = tmp_path / "page.html"
-        scripts = "</script><script>".join(map(static_text, ("figures.js", "descent.js")))
-        file.write_text(PAGE.format(theme=theme, figures=text, script=scripts), "utf-8")
-        return file.as_uri()
-
-    return write
+    """Return `write(*figures) -> address`: a page with these figures and the script."""
+    return partial(write_page, tmp_path, "descent")
 
 
 @pytest.fixture
@@ -332,61 +323,8 @@ def test_a_damaged_link_leaves_a_working_figure(visit, figure_file, fragment):
     assert page.locator(".pf-error").count() == 0
 
 
-@pytest.mark.parametrize(
-    ("width", "function"), [(320, "ring"), (320, "trap"), (700, "valley"), (1440, "hinge")]
-)
-def test_it_fits_the_width_and_its_targets_a_finger(show, width, function):
-    page = show({"viewport": {"width": width, "height": 900}}, function=function)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    small = page.evaluate(
-        """() => [...document.querySelectorAll(
-             '.pf-root :is(button, input, select, summary, .pf-hit)')]
-           .map((node) => [node.outerHTML.slice(0, 80), node.getBoundingClientRect()])
-           .filter(([, box]) => box.width > 0 && Math.min(box.width, box.height) < 23.9)"""
-    )
-    assert small == []
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_in_it(visit, figure_file, theme):
-    page = visit(figure_file("<main></main>", DescentExplorer(), theme=theme))
-    page.evaluate(
-        """(dark) => {
-          document.querySelector("main").append(...document.querySelectorAll(".pegasos-figure"));
-          if (!dark) return;
-          const colours = { "text-base": "#e6e8eb", "text-muted": "#a9b1ba", background: "#14181e",
-            surface: "#20252c", border: "#5a636d", primary: "#6cb6e6" };
-          for (const [name, value] of Object.entries(colours))
-            document.documentElement.style.setProperty(`--pst-color-${name}`, value);
-          document.body.style.background = colours.background;
-        }""",
-        theme == "dark",
-    )
-    page.evaluate("document.body.prepend(Object.assign(document.createElement('h1')))")
-    found = structure_faults(page) + colour_faults(page, [])
-    own = [line for line in found if "pf-" in line or "pd-" in line]
-    assert own == []
-
-
-def test_colours_follow_the_theme(visit, figure_file):
-    colours = {}
-    for theme in "light", "dark":
-        page = visit(figure_file(DescentExplorer(), theme=theme))
-        colours[theme] = page.evaluate(
-            """() => ["pf-run-0", "pd-step", "pd-band"].map(name =>
-              getComputedStyle(document.querySelector(`.pf-plane .${name}`)).stroke)"""
-        )
-    assert all(a != b for a, b in zip(colours["light"], colours["dark"], strict=True)), colours
-
-
-def test_controls_are_named_and_what_is_shown_is_told(show):
+def test_what_is_shown_is_told(show):
     page = show()
-    unnamed = page.evaluate(
-        """() => [...document.querySelectorAll('.pf-root :is(input, select, [role=button])')]
-           .filter((n) => !n.getAttribute('aria-label') && !(n.labels && n.labels.length))
-           .map((n) => n.outerHTML.slice(0, 80))"""
-    )
-    assert unnamed == []
     page.get_by_role("button", name="Step ▶").click()
     expect(page.locator(".pf-live")).to_contain_text("After step 7 w is")
     expect(page.locator(".pf-live")).to_contain_text("decrease after step 26")

@@ -1,59 +1,21 @@
 """The margin figure in a browser: it mounts, answers every input, and says the right numbers."""
 
-import http.server
 import re
-import threading
-from functools import partial
 
 import numpy as np
 import pytest
 
 from pegasos_lib import HingeProblem, sdca
 from pegasos_lib.widgets import MarginExplorer
-from pegasos_lib.widgets.base import static_text
-from tests.site.conftest import QuietHandler
-from tests.site.reader import SHOWN, Reader, with_state
-
-PAGE = """<!doctype html><html lang="en" data-theme="{theme}"><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1"><title>A figure</title>
-<link rel="icon" href="data:,"><body>{figure}<script src="figures.js"></script>
-<script src="margin.js"></script></body></html>"""
+from tests.site.reader import SHOWN, Reader, figure_opener
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
-def pages(tmp_path):
-    """Write a page that holds one figure, and give its addresses over http and on the disk."""
-    for name in ("figures.js", "margin.js"):
-        (tmp_path / name).write_text(static_text(name), "utf-8")
-    handler = partial(QuietHandler, directory=tmp_path)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-
-        def write(theme="light", raw_state=None, **state):
-            explorer = MarginExplorer(**state)
-            figure = with_state(explorer._repr_mimebundle_()[0]["text/html"], raw_state)
-            (tmp_path / "page.html").write_text(PAGE.format(theme=theme, figure=figure))
-            return {
-                "http": f"http://127.0.0.1:{server.server_port}/page.html",
-                "file": (tmp_path / "page.html").as_uri(),
-            }
-
-        yield write
-        server.shutdown()
-
-
-@pytest.fixture
-def figure(pages, visit):
+def figure(tmp_path, visit):
     """Open a page with the figure in some state, and give the reader's hands and eyes on it."""
-
-    def open_figure(over="file", theme="light", raw_state=None, fragment="", state=(), **options):
-        options.setdefault("viewport", {"width": 1000, "height": 900})
-        url = pages(theme=theme, raw_state=raw_state, **dict(state))[over]
-        return MarginReader(visit(url + fragment, **options))
-
-    return open_figure
+    return figure_opener(tmp_path, visit, MarginExplorer, MarginReader)
 
 
 class MarginReader(Reader):
@@ -117,9 +79,8 @@ def three_digits(shown, exact):
     return shown == pytest.approx(exact, rel=5.1e-3, abs=1e-9)
 
 
-@pytest.mark.parametrize("over", ["http", "file"])
-def test_figure_mounts_and_shows_what_the_library_computes(figure, over):
-    reader = figure(over)
+def test_figure_mounts_and_shows_what_the_library_computes(figure):
+    reader = figure()
     assert reader.page.locator(".pf-fallback").is_hidden()
     explorer = MarginExplorer()
     problem, w = explorer.problem, np.array(explorer.w)
@@ -284,7 +245,7 @@ def test_touch_drags_and_taps(figure):
 
 
 def test_link_restores_the_state(figure, visit):
-    reader = figure("http")
+    reader = figure()
     reader.field("Data").select_option("off-origin")
     reader.field("Constant feature: x₃ = 1").check()
     reader.set("λ, as a number", 0.02)
@@ -439,39 +400,8 @@ def test_passing_by_on_the_way_to_the_minimum_reaches_nothing(figure):
     assert "barely-right" not in reader.reached()
 
 
-# --------------------------------------------------------------------------------- the layout
-
-
-@pytest.mark.parametrize("width", [320, 768, 1440])
-def test_figure_fits_the_width_and_its_targets_a_finger(figure, width):
-    reader = figure(viewport={"width": width, "height": 900})
-    assert reader.page.evaluate("document.documentElement.scrollWidth") <= width
-    small = reader.page.evaluate(
-        """() => [...document.querySelectorAll(
-             '.pf-root :is(button, input, select, summary, .pf-hit, .pf-toggle)')]
-           .filter((node) => !node.closest('.pf-toggle') || node.matches('.pf-toggle'))
-           .map((node) => [node.outerHTML.slice(0, 80), node.getBoundingClientRect()])
-           .filter(([, box]) => box.width > 0 && Math.min(box.width, box.height) < 23.9)"""
-    )
-    assert small == []
-
-
-def test_colours_follow_the_dark_theme(figure):
-    colours = [
-        figure(theme=theme).page.locator(".pm-hinge").evaluate("(n) => getComputedStyle(n).stroke")
-        for theme in ("light", "dark")
-    ]
-    assert colours[0] != colours[1]
-
-
-def test_controls_are_named_and_what_changed_is_announced(figure):
+def test_changes_are_announced(figure):
     reader = figure()
-    unnamed = reader.page.evaluate(
-        """() => [...document.querySelectorAll('.pf-root :is(input, select, [role=button])')]
-           .filter((n) => !n.getAttribute('aria-label') && !(n.labels && n.labels.length))
-           .map((n) => n.outerHTML.slice(0, 80))"""
-    )
-    assert unnamed == []
     reader.set("w₁", 2)
     reader.page.wait_for_function(
         "(text) => document.querySelector('.pf-live').textContent.includes(text)",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pegasos_lib.widgets import MinibatchExplorer
-from tests.site.reader import FirstFigureReader, axe_faults, figure_opener, small_targets
+from tests.site.reader import FirstFigureReader, figure_opener
 
 pytestmark = pytest.mark.browser
 
@@ -183,23 +183,9 @@ def test_a_broken_link_is_put_right(figure, fragment):
     assert reader.page.locator(".pf-error").count() == 0
 
 
-@pytest.mark.parametrize(("width", "theme"), [(320, "light"), (768, "dark"), (1440, "light")])
-def test_figure_fits_the_width_is_accessible_and_its_targets_fit_a_finger(figure, width, theme):
-    reader = figure(viewport={"width": width, "height": 900}, theme=theme)
-    page = reader.page
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert small_targets(page) == []
-    assert axe_faults(page) == []
-
-
-def test_colours_follow_the_dark_theme_and_changes_are_announced(figure):
-    readers = [figure(theme=theme) for theme in ("light", "dark")]
-    colours = [
-        r.page.locator(".mb-with").first.evaluate("(n) => getComputedStyle(n).stroke")
-        for r in readers
-    ]
-    assert colours[0] != colours[1]
-    readers[1].set("size k, as a number", 7)
-    readers[1].page.wait_for_function(
+def test_changes_are_announced(figure):
+    reader = figure()
+    reader.set("size k, as a number", 7)
+    reader.page.wait_for_function(
         "() => document.querySelector('.pf-live').textContent.includes('k is 7, with replacement')"
     )

@@ -1,14 +1,13 @@
 """Every page in a browser: accessible, silent, and no wider than a phone."""
 
 import re
-from importlib.resources import files
 
 import pytest
 from playwright.sync_api import TimeoutError
 
+from .axe import colour_faults, structure_faults
 from .conftest import ROOT
 
-AXE = files("axe_playwright_python").joinpath("axe.min.js")
 CONTENTS = re.findall(r"(?:root|file): (\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
 # The problem sets' pages are made alike: one of a kind stands for the others in `make test`.
 ALIKE = re.compile(r"course/release/(?!before|ps06)")
@@ -22,43 +21,9 @@ pytestmark = [pytest.mark.browser]
 
 # Nine tenths of a chapter's elements are formulas and coloured code, and axe visits all of them at
 # every run. What KaTeX makes is of one kind: one page keeps it whole, the visual half left out,
-# which is hidden from screen readers; and of each kind of token one is enough. A formula has the
-# colour of the text around it, and colours do not change with the width: they are measured once for
-# all pages, on one text of each colour and size, on each ground and, if it is a link, in each text.
+# which is hidden from screen readers; and of each kind of token one is enough. Colours do not
+# change with the width: they are measured once for all pages.
 WITH_FORMULAS = "book/notation.html"
-COLOURS = ["color-contrast", "link-in-text-block"]
-STRUCTURE = """(colours) => axe.run({exclude: [['.katex-html']]}, {
-    resultTypes: ['violations'], preload: false,
-    rules: Object.fromEntries(colours.map((rule) => [rule, {enabled: false}])),
-})"""
-CONTRAST = """([colours, known]) => {
-    const grounds = new Map([[null, ""]]);
-    const ground = (node) => {
-        if (!grounds.has(node)) {
-            const { backgroundColor, backgroundImage, opacity } = getComputedStyle(node);
-            const own = `${backgroundColor} ${backgroundImage} ${opacity},`;
-            const under = ground(node.parentElement);
-            grounds.set(node, under + own.replace("rgba(0, 0, 0, 0) none 1,", ""));
-        }
-        return grounds.get(node);
-    };
-    const seen = new Set(known), before = seen.size;
-    const include = [...document.querySelectorAll("body *")].filter((node) => {
-        if (![...node.childNodes].some((part) => part.nodeType === 3 && part.data.trim())) {
-            return false;
-        }
-        const { color, fill, fontSize, fontWeight } = getComputedStyle(node);
-        const link = node.closest("a");
-        const around = link && getComputedStyle(link.parentElement).color;
-        const kind = `${ground(node)} ${color} ${fill} ${fontSize} ${fontWeight} ${around}`;
-        return !seen.has(kind) && node.checkVisibility() && seen.add(kind);
-    });
-    const found = include.length ? axe.run({include, exclude: [['.katex']]}, {
-        resultTypes: ['violations'], preload: false, runOnly: colours,
-    }) : { violations: [] };
-    return Promise.resolve(found).then(({ violations }) =>
-        ({ violations, kinds: [...seen].slice(before) }));
-}"""
 ONE_OF_A_KIND = """() => {
     document.querySelectorAll('.katex').forEach((formula) => {
         formula.replaceChildren(formula.textContent.slice(0, 1));
@@ -94,38 +59,10 @@ def wait_for_boxes(page):
         pytest.fail(f"boxes wrongly named or not: {page.evaluate(WRONG_BOXES, BOXES)}")
 
 
-def structure_faults(page):
-    """Return what axe finds in a page's structure, as lines."""
-    return told(run_axe(page, STRUCTURE, COLOURS))
-
-
-def colour_faults(page, known):
-    """Return what axe finds in colours that are not known yet, as lines, and make them known."""
-    found = run_axe(page, CONTRAST, [COLOURS, known])
-    known.extend(found["kinds"])
-    return told(found)
-
-
 @pytest.fixture(scope="module")
 def known_colours():
     """The kinds of text whose colours were measured on a page before."""
     return []
-
-
-def run_axe(page, script, argument):
-    """Run a script that calls axe."""
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(AXE.read_text(encoding="utf-8"))
-    return page.evaluate(script, argument)
-
-
-def told(found):
-    """Return a line for each fault that axe found."""
-    return [
-        f"{rule['id']}: {node['target']} {node['html'][:150]} {node['failureSummary'][:200]}"
-        for rule in found["violations"]
-        for node in rule["nodes"]
-    ]
 
 
 GROUND = "getComputedStyle(document.body).backgroundColor"

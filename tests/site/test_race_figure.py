@@ -1,6 +1,5 @@
 """The race figure in a browser: it shows what was measured, and answers all input."""
 
-import importlib.util
 import json
 import re
 from pathlib import Path
@@ -9,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from pegasos_lib.widgets import RaceExplorer
-from tests.site.reader import FirstFigureReader, axe_faults, figure_opener, small_targets
+from tests.site.reader import EXTENSION, FirstFigureReader, figure_opener, results_script
 from tests.site.test_pegasos_figure import KERNEL
 
 BOOK = Path(__file__).parents[2] / "book"
@@ -19,22 +18,13 @@ SMALL = 1e-5
 pytestmark = pytest.mark.browser
 
 
-def load_extension():
-    """Return the module of the site's build that brings scripts to pages."""
-    spec = importlib.util.spec_from_file_location("figures", BOOK / "_ext" / "figures.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-EXTENSION = load_extension()
-DATA = EXTENSION.results_script("race", STORED)
+DATA = results_script("race")
 
 
 @pytest.fixture
 def figure(tmp_path, visit):
     """Open a page with figures in some state, and give the reader's hands and eyes on the first."""
-    return figure_opener(tmp_path, visit, RaceExplorer, RaceReader, DATA)
+    return figure_opener(tmp_path, visit, RaceExplorer, RaceReader)
 
 
 class RaceReader(FirstFigureReader):
@@ -217,7 +207,7 @@ def test_keyboard_alone_turns_an_order_round_by_the_clock(figure):
 
 
 def test_without_results_it_says_what_is_missing_and_a_kernel_may_bring_them(tmp_path, visit):
-    bare = figure_opener(tmp_path, visit, RaceExplorer, lambda page: page)()
+    bare = figure_opener(tmp_path, visit, RaceExplorer, lambda page: page, data="")()
     missing = bare.locator(".ra-missing")
     assert "This figure shows measured results, and here are none" in missing.inner_text()
     assert bare.locator(".pf-panels").is_hidden()
@@ -276,25 +266,10 @@ def test_a_broken_link_is_put_right(figure):
     assert "NaN" not in reader.root.inner_html()
 
 
-@pytest.mark.parametrize(("width", "theme"), [(320, "light"), (768, "dark"), (1440, "light")])
-def test_figure_fits_the_width_is_accessible_and_its_targets_fit_a_finger(figure, width, theme):
-    page = figure(viewport={"width": width, "height": 900}, theme=theme).page
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert small_targets(page) == []
-    if width == 320:
-        assert axe_faults(page) == []
-
-
-def test_colours_follow_the_dark_theme_and_changes_are_announced(figure):
-    readers = [figure(theme=theme) for theme in ("light", "dark")]
-    for shape, part in ((".ra-5", "stroke"), (".ra-weights .ra-plus", "fill")):
-        colours = {
-            r.root.locator(shape).last.evaluate(f"(n) => getComputedStyle(n).{part}")
-            for r in readers
-        }
-        assert len(colours) == 2, shape
-    readers[1].select("λ", "0.1")
-    readers[1].page.wait_for_function(
+def test_changes_are_announced(figure):
+    reader = figure()
+    reader.select("λ", "0.1")
+    reader.page.wait_for_function(
         "() => document.querySelector('.pf-live').textContent"
         ".startsWith('λ = 0.1. Marker after 10,000 iterations of Pegasos')"
     )

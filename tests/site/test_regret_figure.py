@@ -5,7 +5,7 @@ import re
 import pytest
 
 from pegasos_lib.widgets import RegretExplorer
-from tests.site.reader import SHOWN, FirstFigureReader, axe_faults, figure_opener, small_targets
+from tests.site.reader import SHOWN, FirstFigureReader, figure_opener
 from tests.site.test_pegasos_figure import KERNEL
 
 pytestmark = pytest.mark.browser
@@ -276,24 +276,9 @@ def test_a_broken_link_is_put_right(figure, fragment):
     assert "NaN" not in reader.root.inner_html()
 
 
-@pytest.mark.parametrize(("width", "theme"), [(320, "light"), (768, "dark"), (1440, "light")])
-def test_figure_fits_the_width_is_accessible_and_its_targets_fit_a_finger(figure, width, theme):
-    state = {"stream": "you", "picks": [0, 11]}
-    reader = figure(viewport={"width": width, "height": 900}, theme=theme, state=state)
-    page = reader.page
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert small_targets(page) == []
-    assert axe_faults(page) == []
-
-
-def test_colours_follow_the_dark_theme_and_changes_are_announced(figure):
-    readers = [figure(theme=theme) for theme in ("light", "dark")]
-    colours = [
-        r.page.locator(".rg-log").first.evaluate("(n) => getComputedStyle(n).stroke")
-        for r in readers
-    ]
-    assert colours[0] != colours[1]
-    readers[1].select("examples", "cyclic")
-    readers[1].page.wait_for_function(
+def test_changes_are_announced(figure):
+    reader = figure()
+    reader.select("examples", "cyclic")
+    reader.page.wait_for_function(
         "() => document.querySelector('.pf-live').textContent.includes('Step 500: example 8 came')"
     )

@@ -7,7 +7,7 @@ import {
 } from "./dual/derive.js";
 import { scenePanel } from "./dual/scene.js";
 import css from "./dual/style.css";
-import { button, createFigure, format, group, h, number, playback, readout, select, slider, tasks, toggle } from "./ui.js";
+import { button, createFigure, format, group, h, KEYS, number, playback, readout, select, slider, tasks, toggle } from "./ui.js";
 
 export const kind = "dual";
 
@@ -66,7 +66,7 @@ export function render({ model, el }) {
   const body = h("tbody", {});
   const columns = ["example", "label", "α", "margin", "must be", "holds", "part of the gap"].map((text) => h("th", { scope: "col", text }));
   const table = h("details", { on: { toggle: () => fig.redrawSoon() } }, h("summary", { text: "Every example in numbers" }),
-    h("div", { class: "du-table", tabindex: 0, role: "group", "aria-label": "Table of the examples" },
+    h("div", { class: "du-table", tabindex: 0, ...KEYS, role: "group", "aria-label": "Table of the examples" },
       h("table", {}, h("thead", {}, h("tr", {}, ...columns)), body)));
 
   fig.panels.classList.add("du-panels");

@@ -7,7 +7,7 @@ import { hingePanel } from "./margin/hinge.js";
 import { scene } from "./margin/scene.js";
 import css from "./margin/style.css";
 import {
-  PRESETS, button, createFigure, editablePoints, format, group, h, handle, number, plane, presetPoints, readout,
+  KEYS, PRESETS, button, createFigure, editablePoints, format, group, h, handle, number, plane, presetPoints, readout,
   reducedMotion, s, select, signed, slider, tasks, toggle,
 } from "./ui.js";
 
@@ -254,7 +254,7 @@ export function render({ model, el }) {
   const body = h("tbody", {});
   const columns = ["point", "label", "x₁", "x₂", "margin", "loss"].map((text) => h("th", { scope: "col", text }));
   const table = h("details", { on: { toggle: () => fillTable() } }, h("summary", { text: "Every point in numbers" }),
-    h("div", { class: "pm-table", tabindex: 0, role: "group", "aria-label": "Table of the points" },
+    h("div", { class: "pm-table", tabindex: 0, ...KEYS, role: "group", "aria-label": "Table of the points" },
       h("table", {}, h("thead", {}, h("tr", {}, ...columns)), body)));
   function fillTable() {
     if (!table.open) return;

@@ -5,7 +5,7 @@ import {
 } from "./outliers/derive.js";
 import { scenePanel } from "./outliers/scene.js";
 import css from "./outliers/style.css";
-import { button, createFigure, format, group, h, number, playback, readout, select, signed, slider, tasks, toggle } from "./ui.js";
+import { button, createFigure, format, group, h, KEYS, number, playback, readout, select, signed, slider, tasks, toggle } from "./ui.js";
 
 export const kind = "outliers";
 
@@ -34,7 +34,7 @@ export function render({ model, el }) {
   const body = h("tbody", {});
   const columns = ["example", "label", "outlier", "flags", "weight", "removed in step"].map((text) => h("th", { scope: "col", text }));
   const table = h("details", { on: { toggle: () => fig.redrawSoon() } }, h("summary", { text: "Every example in numbers" }),
-    h("div", { class: "ou-table", tabindex: 0, role: "group", "aria-label": "Table of the examples" },
+    h("div", { class: "ou-table", tabindex: 0, ...KEYS, role: "group", "aria-label": "Table of the examples" },
       h("table", {}, h("thead", {}, h("tr", {}, ...columns)), body)));
 
   fig.panels.append(scene.el, curve.el, suspicion.el);
