@@ -3,29 +3,28 @@ import {
   DEFAULTS, FUNCTIONS, MU, Q, RULES, TASKS, derive, grid, interval, kindOf, remember,
 } from "./chord/derive.js";
 import css from "./chord/style.css";
-import { createFigure, format, group, h, handle, plane, readout, s, select, slider, tasks } from "./ui.js";
+import {
+  clamp, createFigure, format, group, h, handle, oneOf, plane, readout, s, select, slider, tasks, within,
+} from "./ui.js";
 
 export const kind = "chord";
 
-const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
-const finite = (value, fallback) => (Number.isFinite(value) ? value : fallback);
 const tidy = (value) => Math.round(value * 1e4) / 1e4;
-const oneOf = (value, names, fallback) => (names.includes(value) ? value : fallback);
 
 function clean(state) {
   const chosen = {
     phi: oneOf(state.phi, Object.keys(FUNCTIONS), DEFAULTS.phi),
     psi: oneOf(state.psi, Object.keys(FUNCTIONS), DEFAULTS.psi),
     rule: oneOf(state.rule, Object.keys(RULES), DEFAULTS.rule),
-    q: clamp(finite(state.q, DEFAULTS.q), ...Q),
+    q: within(state.q, Q, DEFAULTS.q),
   };
   const ends = interval(chosen);
   return {
     ...chosen,
-    u: clamp(finite(state.u, DEFAULTS.u), ...ends),
-    w: clamp(finite(state.w, DEFAULTS.w), ...ends),
-    theta: clamp(finite(state.theta, DEFAULTS.theta), 0, 1),
-    mu: clamp(finite(state.mu, DEFAULTS.mu), ...MU),
+    u: within(state.u, ends, DEFAULTS.u),
+    w: within(state.w, ends, DEFAULTS.w),
+    theta: within(state.theta, [0, 1], DEFAULTS.theta),
+    mu: within(state.mu, MU, DEFAULTS.mu),
     beyond: oneOf(state.beyond, ["", "above", "below"], ""),
     guess: oneOf(state.guess, ["", "convex", "not"], ""),
   };

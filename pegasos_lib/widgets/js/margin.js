@@ -7,8 +7,8 @@ import { hingePanel } from "./margin/hinge.js";
 import { scene } from "./margin/scene.js";
 import css from "./margin/style.css";
 import {
-  KEYS, PRESETS, button, createFigure, editablePoints, format, group, h, handle, number, plane, presetPoints, readout,
-  reducedMotion, s, select, signed, slider, tasks, toggle,
+  button, createFigure, editablePoints, format, group, h, handle, KEYS, number, oneOf, plane, presetPoints,
+  PRESETS, readout, reducedMotion, rightPoints, s, select, signed, slider, tasks, toggle, virtual, whole, within,
 } from "./ui.js";
 
 export const kind = "margin";
@@ -33,33 +33,22 @@ const defaults = {
   X: DATA.separable.X, y: DATA.separable.y, lam: 0.1, w: [0.3, 0.7], constant: false, selected: 0, extent: 4, reveal: false,
 };
 
-const finite = (value, fallback) => (Number.isFinite(value) ? value : fallback);
-const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 const tidy = (value) => Math.round(value * 1e4) / 1e4;
 
 function clean(state) {
-  const rows = state.X.length === state.y.length && state.X.length > 0 ? state : defaults;
-  const { X, y } = rows.X.every((row) => row.length === 2 && row.every(Number.isFinite))
-    && rows.y.every((label) => label === 1 || label === -1) ? rows : defaults;
+  const { X, y } = rightPoints(state, defaults, Infinity, Number.MAX_VALUE);
   const d = state.constant ? 3 : 2;
   const fits = state.w.length === d && state.w.every((x) => Math.abs(x) <= REACH);
   return {
     X, y,
-    lam: clamp(finite(state.lam, defaults.lam), LAM.min, LAM.max),
-    w: fits ? state.w : Array.from({ length: d }, (_, j) => clamp(finite(state.w[j], 0), -REACH, REACH)),
+    lam: within(state.lam, [LAM.min, LAM.max], defaults.lam),
+    w: fits ? state.w : Array.from({ length: d }, (_, j) => within(state.w[j], [-REACH, REACH], 0)),
     constant: Boolean(state.constant),
-    selected: clamp(Math.round(finite(state.selected, 0)), 0, y.length - 1),
-    extent: EXTENTS.includes(state.extent) ? state.extent : defaults.extent,
+    selected: whole(state.selected, [0, y.length - 1], 0),
+    extent: oneOf(state.extent, EXTENTS, defaults.extent),
     reveal: Boolean(state.reveal),
   };
 }
-
-/** What the shared controls take for a figure, over numbers that are computed from its state. */
-const virtual = (fig, values) => ({
-  get: (key) => values[key].get(),
-  set: (changes) => Object.entries(changes).forEach(([key, value]) => values[key].set(value)),
-  onRefresh: fig.onRefresh,
-});
 
 export function render({ model, el }) {
   let now = null;

@@ -3,8 +3,8 @@ import { DRAWS, LIMIT, REACH, TASKS, laboratory, minimum, share } from "./miniba
 import { cloudPanel } from "./minibatch/cloud.js";
 import css from "./minibatch/style.css";
 import {
-  PRESETS, button, createFigure, format, group, h, handle, number, plane, presetPoints, readout, s, select, slider,
-  tasks, toggle,
+  button, clamp, createFigure, format, group, h, handle, number, plane, presetPoints, PRESETS, readout,
+  rightPoints, s, SEEDS, select, slider, tasks, toggle, virtual, whole, within,
 } from "./ui.js";
 
 export const kind = "minibatch";
@@ -20,31 +20,20 @@ const TOPS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100];
 
 const defaults = { ...presetPoints("blobs", MANY), lam: 0.1, w: [0.6, 0.4], batch_size: 2, replace: true, seed: 1 };
 
-const finite = (value, fallback) => (Number.isFinite(value) ? value : fallback);
-const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 const tidy = (value) => Math.round(value * 1e3) / 1e3;
 
 function clean(state) {
-  const rows = state.X.length === state.y.length && state.X.length > 0 && state.X.length <= LIMIT ? state : defaults;
-  const { X, y } = rows.X.every((row) => row.length === 2 && row.every((value) => Math.abs(value) <= 100))
-    && rows.y.every((label) => label === 1 || label === -1) ? rows : defaults;
+  const { X, y } = rightPoints(state, defaults, LIMIT, 100);
   const fits = state.w.length === 2 && state.w.every((value) => Math.abs(value) <= REACH);
   return {
     X, y,
-    lam: clamp(finite(state.lam, defaults.lam), 1e-3, 10),
-    w: fits ? state.w : [0, 1].map((j) => clamp(finite(state.w[j], 0), -REACH, REACH)),
-    batch_size: clamp(Math.round(finite(state.batch_size, 1)), 1, y.length),
+    lam: within(state.lam, [1e-3, 10], defaults.lam),
+    w: fits ? state.w : [0, 1].map((j) => within(state.w[j], [-REACH, REACH], 0)),
+    batch_size: whole(state.batch_size, [1, y.length], 1),
     replace: Boolean(state.replace),
-    seed: clamp(Math.round(finite(state.seed, 1)), 0, 2 ** 31 - 1),
+    seed: whole(state.seed, SEEDS, 1),
   };
 }
-
-/** What the shared controls take for a figure, over numbers that are computed from its state. */
-const virtual = (fig, values) => ({
-  get: (key) => values[key].get(),
-  set: (changes) => Object.entries(changes).forEach(([key, value]) => values[key].set(value)),
-  onRefresh: fig.onRefresh,
-});
 
 export function render({ model, el }) {
   const derive = laboratory();

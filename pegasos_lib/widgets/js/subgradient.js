@@ -5,7 +5,8 @@ import {
 } from "./subgradient/derive.js";
 import css from "./subgradient/style.css";
 import {
-  attr, createFigure, format, group, h, handle, legend, plane, readout, s, select, slider, STAR, tasks, toggle,
+  attr, clamp, createFigure, format, group, h, handle, legend, oneOf, plane, readout, s, select, slider, STAR,
+  tasks, toggle, within,
 } from "./ui.js";
 
 export const kind = "subgradient";
@@ -16,7 +17,6 @@ const defaults = {
   function: "abs", x: 1, slope: 0.5, curve: true, function2: "valley", w: [1, 0.5], theta: 1, eta: 0.1, guess: "",
 };
 
-const clamp = (x, low, high) => Math.min(high, Math.max(low, x));
 const tidy = (x) => Math.round(x * 20) / 20 || 0; // kinks lie on multiples of 1/20, so they can be hit
 // Without the points that lie on the line through the last kept one and the next: most graphs here are made of few lines.
 const straightened = (points) => points.reduce((kept, p, i) => {
@@ -27,21 +27,20 @@ const straightened = (points) => points.reduce((kept, p, i) => {
   return kept;
 }, []);
 const known = (table, key, fallback) => (Object.hasOwn(table, key) ? key : fallback);
-const number = (x, fallback, low, high) => clamp(Number.isFinite(x) ? x : fallback, low, high);
 
 function clean(state) {
   const w = state.w.length === 2 ? state.w : defaults.w;
-  const tame = w.map((x, j) => number(x, defaults.w[j], -W_REACH, W_REACH));
+  const tame = w.map((x, j) => within(x, [-W_REACH, W_REACH], defaults.w[j]));
   return {
     function: known(LINES, state.function, defaults.function),
-    x: number(state.x, defaults.x, -X_REACH, X_REACH),
-    slope: number(state.slope, defaults.slope, -SLOPE_REACH, SLOPE_REACH),
+    x: within(state.x, [-X_REACH, X_REACH], defaults.x),
+    slope: within(state.slope, [-SLOPE_REACH, SLOPE_REACH], defaults.slope),
     curve: Boolean(state.curve),
     function2: known(PLANES, state.function2, defaults.function2),
     w: tame.every((x, j) => x === state.w[j]) && w === state.w ? state.w : tame,
-    theta: number(state.theta, defaults.theta, 0, 1),
-    eta: number(state.eta, defaults.eta, ETA.min, ETA.max),
-    guess: ["up", "down"].includes(state.guess) ? state.guess : "",
+    theta: within(state.theta, [0, 1], defaults.theta),
+    eta: within(state.eta, [ETA.min, ETA.max], defaults.eta),
+    guess: oneOf(state.guess, ["up", "down"], ""),
   };
 }
 

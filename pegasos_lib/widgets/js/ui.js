@@ -14,13 +14,15 @@
 //
 // createFigure  state (get, set, reset), one coalesced draw per frame, live region, link, errors
 // controls      slider, number, select, toggle, button, group: each follows the state by itself
+// clamp, within, ...  what a link or a trait may hold wrongly, put right
 // plane         SVG panel with axes, zoom to a domain, layers, responsive to its container
 // editablePoints / handle   drag by mouse and touch, arrows by keyboard, select-then-press
 // legend        what the lines and marks of a panel mean
 // playback, readout, tasks  play/step/back over a key; text of what is shown; goals with detection
 export { attr, h, KEYS, s, uid, showError, reducedMotion } from "./ui/dom.js";
+export { clamp, named, oneOf, rightPoints, SEEDS, whole, within } from "./ui/clean.js";
 export { createFigure } from "./ui/figure.js";
-export { slider, number, select, toggle, button, group } from "./ui/controls.js";
+export { slider, number, select, toggle, button, group, virtual } from "./ui/controls.js";
 export { lineOf, plane } from "./ui/plane.js";
 export { editablePoints, handle } from "./ui/points.js";
 export { playback, readout } from "./ui/playback.js";

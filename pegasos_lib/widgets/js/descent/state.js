@@ -1,3 +1,4 @@
+import { SEEDS, named, oneOf, whole, within } from "../ui/clean.js";
 import { FUNCTIONS } from "./functions.js";
 
 export const LIMITS = { reach: 4, c: [1e-3, 10], gamma: [0.05, 0.95], eps: [1e-6, 1], n_iter: [1, 200] };
@@ -16,16 +17,11 @@ export const DEFAULTS = {
   eps: 0.01, n_iter: 100, t: 6, seed: 1,
 };
 
-const within = (value, [low, high], otherwise) =>
-  (Number.isFinite(value) ? Math.min(high, Math.max(low, value)) : otherwise);
-const integer = (value, range, otherwise) => Math.round(within(value, range, otherwise));
-const one = (value, texts, otherwise) => (texts.some(([name]) => name === value) ? value : otherwise);
-
 /** Put right what a link or a trait may hold wrongly; a start that is right stays the same object. */
 export function clean(state) {
-  const name = one(state.function, FUNCTION_TEXTS, DEFAULTS.function);
-  const direction = one(state.direction, DIRECTION_TEXTS, DEFAULTS.direction);
-  const n_iter = integer(state.n_iter, LIMITS.n_iter, DEFAULTS.n_iter);
+  const name = oneOf(state.function, named(FUNCTION_TEXTS), DEFAULTS.function);
+  const direction = oneOf(state.direction, named(DIRECTION_TEXTS), DEFAULTS.direction);
+  const n_iter = whole(state.n_iter, LIMITS.n_iter, DEFAULTS.n_iter);
   const { start } = state;
   const pair = Array.isArray(start) && start.length === 2 && start.every(Number.isFinite);
   const inside = pair && start.every((x) => Math.abs(x) <= LIMITS.reach);
@@ -33,12 +29,12 @@ export function clean(state) {
     function: name,
     start: inside ? start : pair ? start.map((x) => within(x, [-LIMITS.reach, LIMITS.reach])) : FUNCTIONS[name].start,
     direction: direction === "sampled" && !FUNCTIONS[name].terms ? "steepest" : direction,
-    rule: one(state.rule, RULE_TEXTS, DEFAULTS.rule),
+    rule: oneOf(state.rule, named(RULE_TEXTS), DEFAULTS.rule),
     c: within(state.c, LIMITS.c, DEFAULTS.c),
     gamma: within(state.gamma, LIMITS.gamma, DEFAULTS.gamma),
     eps: within(state.eps, LIMITS.eps, DEFAULTS.eps),
     n_iter,
-    t: integer(state.t, [0, n_iter], 0),
-    seed: integer(state.seed, [0, 2 ** 31 - 1], DEFAULTS.seed),
+    t: whole(state.t, [0, n_iter], 0),
+    seed: whole(state.seed, SEEDS, DEFAULTS.seed),
   };
 }

@@ -1,11 +1,10 @@
 // The dual variables as bars: to step in, to set by hand, and to guess.
 import { drag, select } from "../d3.js";
-import { attr, format, h, KEYS, plane, s } from "../ui.js";
+import { attr, clamp, format, h, KEYS, plane, s } from "../ui.js";
 import { caseOf, CASES, coordinateGap } from "./derive.js";
 
 const STEP = 0.05;
 const UP = { ArrowUp: 1, ArrowDown: -1 };
-const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 const hundredth = (value) => clamp(Math.round(value * 100) / 100, 0, 1);
 const GUESSES = ["0", "inside", "1"];
 const HEIGHTS = [0, 0.5, 1]; // of a guess

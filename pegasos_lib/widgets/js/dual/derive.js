@@ -1,5 +1,6 @@
 // What the dual figure shows, as numbers: pure functions of its state.
 import * as engine from "../engine.js";
+import { SEEDS, named, oneOf, rightPoints, whole, within } from "../ui/clean.js";
 import { format } from "../ui/format.js";
 
 export const LIMITS = { lam: [1e-3, 10], n_epochs: [1, 50], moves: 2000, points: 40 };
@@ -18,28 +19,23 @@ export const EXACT = -1; // in `values`: the step is the exact one
 
 // ------------------------------------------------------------------------------------ the state
 
-const within = (value, [low, high], otherwise) => (Number.isFinite(value) ? Math.min(high, Math.max(low, value)) : otherwise);
-const one = (value, texts, otherwise) => (texts.some(([name]) => name === value) ? value : otherwise);
-
 /** Put right what a link or a trait may hold wrongly; lists that are right stay the same objects. */
 export function clean(state) {
-  const { X, y } = state.X.length > 0 && state.X.length <= LIMITS.points && state.X.length === state.y.length
-    && state.X.every((row) => row.length === 2 && row.every((value) => Math.abs(value) <= 1000))
-    && state.y.every((label) => Math.abs(label) === 1) ? state : DEFAULTS;
+  const { X, y } = rightPoints(state, DEFAULTS, LIMITS.points);
   const known = (i) => Number.isInteger(i) && i >= 0 && i < X.length;
   const value = (v) => v === EXACT || (v >= 0 && v <= 1);
   const { picks, values } = state.picks.length <= LIMITS.moves && state.picks.every(known)
     && state.values.length <= LIMITS.moves && state.values.every(value) ? state : mended(state, known, value);
-  const n_epochs = Math.round(within(state.n_epochs, LIMITS.n_epochs, DEFAULTS.n_epochs));
-  const order = one(state.order, ORDER_TEXTS, DEFAULTS.order);
+  const n_epochs = whole(state.n_epochs, LIMITS.n_epochs, DEFAULTS.n_epochs);
+  const order = oneOf(state.order, named(ORDER_TEXTS), DEFAULTS.order);
   return {
     X, y, order, n_epochs, picks, values,
     lam: within(state.lam, LIMITS.lam, DEFAULTS.lam),
-    start: one(state.start, START_TEXTS, DEFAULTS.start),
-    seed: Math.round(within(state.seed, [0, 2 ** 31 - 1], DEFAULTS.seed)),
+    start: oneOf(state.start, named(START_TEXTS), DEFAULTS.start),
+    seed: whole(state.seed, SEEDS, DEFAULTS.seed),
     printed: Boolean(state.printed),
-    t: Math.round(within(state.t, [0, lengthOf({ y, order, n_epochs, picks })], 0)),
-    view: one(state.view, VIEW_TEXTS, DEFAULTS.view),
+    t: whole(state.t, [0, lengthOf({ y, order, n_epochs, picks })], 0),
+    view: oneOf(state.view, named(VIEW_TEXTS), DEFAULTS.view),
   };
 }
 

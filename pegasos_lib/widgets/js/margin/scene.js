@@ -1,6 +1,6 @@
 // What w draws into the data plane: the two sides, the band between the margin lines, the lines, each
 // point's hinge loss as the way to its own margin line, and the margin of the selected point.
-import { format, s } from "../ui.js";
+import { clamp, format, s } from "../ui.js";
 
 // The part of a convex polygon where a x + b y + c >= 0.
 function halfPlane(polygon, a, b, c) {
@@ -25,7 +25,6 @@ function cut(polygon, a, b, c) {
   return ends.length === 2 ? ends : null;
 }
 
-const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 
 export function scene(plane) {
   const g = plane.layer("scene").attr("aria-hidden", "true").style("pointer-events", "none").node();

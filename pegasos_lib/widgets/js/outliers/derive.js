@@ -1,5 +1,6 @@
 // What the outliers figure shows, as numbers: pure functions of its state.
 import * as engine from "../engine.js";
+import { SEEDS, named, oneOf, rightPoints, whole, within } from "../ui/clean.js";
 import { format } from "../ui/format.js";
 
 export const LIMITS = {
@@ -32,21 +33,15 @@ const P_MIN = 0.01;
 
 // ------------------------------------------------------------------------------------ the state
 
-const within = (value, [low, high], otherwise) => (Number.isFinite(value) ? Math.min(high, Math.max(low, value)) : otherwise);
-const whole = (value, limits, otherwise) => Math.round(within(value, limits, otherwise));
-const one = (value, texts, otherwise) => (texts.some(([name]) => name === value) ? value : otherwise);
-
 /** Put right what a link or a trait may hold wrongly; lists that are right stay the same objects. */
 export function clean(state) {
-  const { X, y } = state.X.length > 0 && state.X.length <= LIMITS.points && state.X.length === state.y.length
-    && state.X.every((row) => row.length === 2 && row.every((value) => Math.abs(value) <= 1000))
-    && state.y.every((label) => Math.abs(label) === 1) ? state : DEFAULTS;
+  const { X, y } = rightPoints(state, DEFAULTS, LIMITS.points);
   const n_iter = whole(state.n_iter, LIMITS.n_iter, DEFAULTS.n_iter);
   const right = state.start.length === 2 && state.start.every((value) => Math.abs(value) <= LIMITS.start[1]);
   return {
     X, y, n_iter,
     share: within(state.share, LIMITS.share, DEFAULTS.share),
-    outliers: one(state.outliers, KIND_TEXTS, DEFAULTS.outliers),
+    outliers: oneOf(state.outliers, named(KIND_TEXTS), DEFAULTS.outliers),
     lam: within(state.lam, LIMITS.lam, DEFAULTS.lam),
     batch_size: whole(state.batch_size, [1, X.length], 1),
     undo: Boolean(state.undo),
@@ -55,12 +50,12 @@ export function clean(state) {
     probability: Boolean(state.probability),
     gamma: within(state.gamma, LIMITS.gamma, DEFAULTS.gamma),
     importance_weights: Boolean(state.importance_weights),
-    test: one(state.test, TEST_TEXTS, DEFAULTS.test),
+    test: oneOf(state.test, named(TEST_TEXTS), DEFAULTS.test),
     start: right ? state.start : DEFAULTS.start,
-    seed: whole(state.seed, [0, 2 ** 31 - 1], DEFAULTS.seed),
+    seed: whole(state.seed, SEEDS, DEFAULTS.seed),
     t: whole(state.t, [0, n_iter], n_iter),
-    axis: one(state.axis, AXIS_TEXTS, DEFAULTS.axis),
-    measure: one(state.measure, MEASURE_TEXTS, DEFAULTS.measure),
+    axis: oneOf(state.axis, named(AXIS_TEXTS), DEFAULTS.axis),
+    measure: oneOf(state.measure, named(MEASURE_TEXTS), DEFAULTS.measure),
   };
 }
 

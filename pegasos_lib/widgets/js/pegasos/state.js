@@ -1,4 +1,5 @@
 import { AVERAGES, STEP_RULES } from "../engine.js";
+import { SEEDS, named, oneOf, whole, within } from "../ui/clean.js";
 import { format } from "../ui/format.js";
 import { presetPoints } from "../ui/presets.js";
 
@@ -23,23 +24,17 @@ export const DEFAULTS = {
   seed: 13, n_iter: 400, t: 4, view: "follow", runs: [], ...presetPoints("blobs", 40),
 };
 
-const names = (texts) => texts.map(([name]) => name);
-const within = (value, [low, high], otherwise) =>
-  (Number.isFinite(value) ? Math.min(high, Math.max(low, value)) : otherwise);
-const integer = (value, low, high, otherwise) => Math.round(within(value, [low, high], otherwise));
-const one = (value, of, otherwise) => (of.includes(value) ? value : otherwise);
-
 function cleanSettings(state, n) {
   return {
     lam: within(state.lam, LIMITS.lam, DEFAULTS.lam),
-    batch_size: integer(state.batch_size, 1, n, 1),
-    step: one(state.step, STEP_RULES, "pegasos"),
+    batch_size: whole(state.batch_size, [1, n], 1),
+    step: oneOf(state.step, STEP_RULES, "pegasos"),
     step_c: within(state.step_c, LIMITS.step_c, 1),
     project: Boolean(state.project),
-    average: one(state.average, AVERAGES, "uniform"),
-    sampling: one(state.sampling, names(SAMPLING_TEXTS), "iid"),
-    seed: integer(state.seed, 0, 2 ** 31 - 1, 1),
-    n_iter: integer(state.n_iter, ...LIMITS.n_iter, DEFAULTS.n_iter),
+    average: oneOf(state.average, AVERAGES, "uniform"),
+    sampling: oneOf(state.sampling, named(SAMPLING_TEXTS), "iid"),
+    seed: whole(state.seed, SEEDS, 1),
+    n_iter: whole(state.n_iter, LIMITS.n_iter, DEFAULTS.n_iter),
   };
 }
 
@@ -76,8 +71,8 @@ export function clean(state) {
   const settings = cleanSettings(state, X.length);
   return {
     ...settings,
-    t: integer(state.t, 0, settings.n_iter, 0),
-    view: one(state.view, names(VIEWS), "follow"),
+    t: whole(state.t, [0, settings.n_iter], 0),
+    view: oneOf(state.view, named(VIEWS), "follow"),
     runs: cleanRuns(state.runs, X.length),
     X, y,
   };

@@ -1,4 +1,5 @@
 // What the race figure shows, as numbers: pure functions of its state and of the results of benchmarks/race.py.
+import { named, oneOf } from "../ui/clean.js";
 import { format } from "../ui/format.js";
 
 export const OPTIMIZERS = ["GD", "projected GD", "SGD", "SMD", "SEG±", "AdaGrad", "Pegasos"];
@@ -25,9 +26,6 @@ export const FLOOR = 1e-5;
 
 // ------------------------------------------------------------------------------------ the state
 
-const one = (value, list, otherwise) => (list.includes(value) ? value : otherwise);
-const named = (texts) => texts.map(([name]) => name);
-
 /** Put right what a link or a trait may hold wrongly; a list that is right stays the same object. */
 export function clean(state) {
   const given = state.optimizers;
@@ -36,11 +34,11 @@ export function clean(state) {
   const optimizers = String(kept) === String(given) ? given : kept;
   return {
     optimizers,
-    lam: one(Number(state.lam), LAMS, DEFAULTS.lam),
-    feasible: one(state.feasible, named(SET_TEXTS), DEFAULTS.feasible),
-    output: one(state.output, named(OUTPUT_TEXTS), DEFAULTS.output),
-    axis: one(state.axis, named(AXIS_TEXTS), DEFAULTS.axis),
-    focus: one(state.focus, optimizers, optimizers.at(-1)),
+    lam: oneOf(Number(state.lam), LAMS, DEFAULTS.lam),
+    feasible: oneOf(state.feasible, named(SET_TEXTS), DEFAULTS.feasible),
+    output: oneOf(state.output, named(OUTPUT_TEXTS), DEFAULTS.output),
+    axis: oneOf(state.axis, named(AXIS_TEXTS), DEFAULTS.axis),
+    focus: oneOf(state.focus, optimizers, optimizers.at(-1)),
     at: Number.isFinite(state.at) ? Math.max(1, Math.round(state.at)) : DEFAULTS.at,
   };
 }

@@ -1,5 +1,6 @@
 // What the regret figure shows, as numbers: pure functions of its state.
 import * as engine from "../engine.js";
+import { SEEDS, named, oneOf, rightPoints, whole, within } from "../ui/clean.js";
 import { format, logSpaced } from "../ui/format.js";
 
 export const LIMITS = { lam: [1e-4, 10], n_iter: [1, 2000], points: 40 };
@@ -24,26 +25,21 @@ const TIE = 1e-9;
 
 // ------------------------------------------------------------------------------------ the state
 
-const within = (value, [low, high], otherwise) => (Number.isFinite(value) ? Math.min(high, Math.max(low, value)) : otherwise);
-const one = (value, texts, otherwise) => (texts.some(([name]) => name === value) ? value : otherwise);
-
 /** Put right what a link or a trait may hold wrongly; lists that are right stay the same objects. */
 export function clean(state) {
-  const { X, y } = state.X.length > 0 && state.X.length <= LIMITS.points && state.X.length === state.y.length
-    && state.X.every((row) => row.length === 2 && row.every((value) => Math.abs(value) <= 1000))
-    && state.y.every((label) => Math.abs(label) === 1) ? state : DEFAULTS;
+  const { X, y } = rightPoints(state, DEFAULTS, LIMITS.points);
   const known = (i) => Number.isInteger(i) && i >= 0 && i < X.length;
   const picks = state.picks.length <= LIMITS.n_iter[1] && state.picks.every(known)
     ? state.picks : state.picks.filter(known).slice(0, LIMITS.n_iter[1]);
-  const n_iter = Math.round(within(state.n_iter, LIMITS.n_iter, DEFAULTS.n_iter));
-  const stream = one(state.stream, STREAM_TEXTS, DEFAULTS.stream);
+  const n_iter = whole(state.n_iter, LIMITS.n_iter, DEFAULTS.n_iter);
+  const stream = oneOf(state.stream, named(STREAM_TEXTS), DEFAULTS.stream);
   return {
     X, y, stream, n_iter, picks,
     lam: within(state.lam, LIMITS.lam, DEFAULTS.lam),
-    rule: one(state.rule, RULE_TEXTS, DEFAULTS.rule),
-    seed: Math.round(within(state.seed, [0, 2 ** 31 - 1], DEFAULTS.seed)),
-    t: Math.round(within(state.t, [0, lengthOf({ stream, n_iter, picks })], 0)),
-    view: one(state.view, VIEW_TEXTS, DEFAULTS.view),
+    rule: oneOf(state.rule, named(RULE_TEXTS), DEFAULTS.rule),
+    seed: whole(state.seed, SEEDS, DEFAULTS.seed),
+    t: whole(state.t, [0, lengthOf({ stream, n_iter, picks })], 0),
+    view: oneOf(state.view, named(VIEW_TEXTS), DEFAULTS.view),
   };
 }
 

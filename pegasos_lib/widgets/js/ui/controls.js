@@ -6,6 +6,13 @@ const field = (label, id, control, { title, extra } = {}) =>
 
 const digits = (value) => String(Number(value.toPrecision(3)));
 
+/** What these take for a figure, over numbers that are computed from its state: {key: {get, set}}. */
+export const virtual = (fig, values) => ({
+  get: (key) => values[key].get(),
+  set: (changes) => Object.entries(changes).forEach(([key, value]) => values[key].set(value)),
+  onRefresh: fig.onRefresh,
+});
+
 /**
  * A slider with a number beside it that takes any value in the range. `log`: decades are equally
  * long, and an arrow key moves by a twentieth of one. `max` may be a function of no argument.

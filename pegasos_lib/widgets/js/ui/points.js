@@ -1,4 +1,5 @@
 import { drag, select, symbol, symbolCircle, symbolDiamond2 } from "../d3.js";
+import { clamp } from "./clean.js";
 import { button } from "./controls.js";
 import { attr, h, KEYS, s } from "./dom.js";
 import { format, signed } from "./format.js";
@@ -17,8 +18,7 @@ function arrowStep(plane, event) {
 }
 
 function inside(plane, x, y) {
-  const clamp = (value, [low, high]) => Math.min(high, Math.max(low, value));
-  return [clamp(x, plane.x.domain()), clamp(y, plane.y.domain())];
+  return [clamp(x, ...plane.x.domain()), clamp(y, ...plane.y.domain())];
 }
 
 /**
