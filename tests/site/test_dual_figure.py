@@ -389,3 +389,9 @@ def test_changes_are_announced(figure):
         "(text) => document.querySelector('.pf-live').textContent.includes(text)",
         arg=f"Step 13: α of example {example} went from",
     )
+
+
+def test_without_a_step_there_is_nothing_to_play(figure):
+    reader = figure(state={"order": "you"})
+    buttons = [reader.root.get_by_role("button", name=n) for n in ("▶ Play", "Step ▶", "◀ Back")]
+    assert [button.is_disabled() for button in buttons] == [True] * 3

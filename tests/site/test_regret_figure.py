@@ -282,3 +282,9 @@ def test_changes_are_announced(figure):
     reader.page.wait_for_function(
         "() => document.querySelector('.pf-live').textContent.includes('Step 500: example 8 came')"
     )
+
+
+def test_without_a_step_there_is_nothing_to_play(figure):
+    reader = figure(state={"stream": "you"})
+    buttons = [reader.root.get_by_role("button", name=n) for n in ("▶ Play", "Step ▶", "◀ Back")]
+    assert [button.is_disabled() for button in buttons] == [True] * 3

@@ -28,7 +28,7 @@ export function playback(fig, { key, max, label }) {
     play.textContent = "⏸ Pause";
     play.setAttribute("aria-pressed", "true");
   };
-  const play = button(fig, { label: "▶ Play", kind: "pf-primary", onClick: () => (timer ? stop() : start()) });
+  const play = button(fig, { label: "▶ Play", kind: "pf-primary", enabled: () => max() > 0, onClick: () => (timer ? stop() : start()) });
   const back = button(fig, { label: "◀ Back", title: "One step back", enabled: () => fig.get(key) > 0,
     onClick: () => { stop(); go(fig.get(key) - 1); } });
   const step = button(fig, { label: "Step ▶", title: "One step forward", enabled: () => fig.get(key) < max(),
