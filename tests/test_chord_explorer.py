@@ -1,7 +1,6 @@
 """The Python side of the chord figure, without a browser."""
 
 import json
-import re
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from traitlets import TraitError
 from pegasos_lib import HingeProblem
 from pegasos_lib.widgets import ChordExplorer
 from pegasos_lib.widgets.chord import FUNCTIONS, RULES
-from tests.test_widgets import node
+from tests.node import node
 
 GRID = np.linspace(-2, 2, 81)
 THETAS = np.linspace(0, 1, 401)
@@ -131,13 +130,3 @@ def test_ends_outside_of_a_shorter_interval_count_as_moved_into_it():
 def test_bad_values_are_refused_with_what_is_expected(traits, message):
     with pytest.raises(TraitError, match=message):
         ChordExplorer(**traits)
-
-
-def test_stored_form_holds_the_inputs_and_is_the_same_every_time():
-    explorer = ChordExplorer(u=0.25)
-    explorer.run()
-    forms = [e._repr_mimebundle_()[0]["text/html"] for e in (explorer, ChordExplorer(u=0.25))]
-    assert forms[0] == forms[1]
-    text = re.search('data-state="([^"]*)"', forms[0]).group(1).replace("&quot;", '"')
-    assert json.loads(text) == explorer.state()
-    assert re.search(r'<img alt="Two panels[^"]{80,}"', forms[0])

@@ -1,9 +1,7 @@
 """The Python side of the descent figure, and its script's numbers, without a browser."""
 
-import html
 import json
 import math
-import re
 
 import numpy as np
 import pytest
@@ -22,7 +20,7 @@ from pegasos_lib import (
     subgradient_descent,
 )
 from pegasos_lib.widgets import DescentExplorer
-from tests.test_widgets import node
+from tests.node import node
 
 FUNCTIONS = tuple(DescentExplorer.formulas)
 SMOOTH = "bowl", "squares", "valley", "ring", "exp"
@@ -254,17 +252,6 @@ def test_a_function_that_is_no_average_is_not_sampled():
     assert explorer.draws is None
     explorer.set_state({"function": "squares", "direction": "sampled", "start": [1.0, 1.0]})
     assert (explorer.function, explorer.direction) == ("squares", "sampled")
-
-
-def test_stored_form_holds_the_inputs_and_is_the_same_every_time():
-    explorer = DescentExplorer("ring", rule="backtracking", c=1.0)
-    explorer.run()
-    again = DescentExplorer("ring", rule="backtracking", c=1.0)
-    forms = [e._repr_mimebundle_()[0]["text/html"] for e in (explorer, again)]
-    assert forms[0] == forms[1]
-    state = json.loads(html.unescape(re.search('data-state="([^"]*)"', forms[0])[1]))
-    assert state == explorer.state()
-    assert state["start"] == [2.0, 0.0]
 
 
 # ----------------------------------------------------------------------- the script's numbers

@@ -1,7 +1,6 @@
 """The dual figure's Python side: starts, steps, gaps and runs are those of the library."""
 
 import json
-import re
 
 import numpy as np
 import pytest
@@ -9,7 +8,7 @@ from traitlets import TraitError
 
 from pegasos_lib import HingeProblem, sdca, sgd_initialisation
 from pegasos_lib.widgets import DualExplorer
-from tests.test_widgets import node
+from tests.node import node
 
 STATES = [
     {},
@@ -53,10 +52,6 @@ def test_the_library_computes_what_the_figure_shows():
         np.testing.assert_allclose(gaps, values["gaps"], rtol=1e-10, atol=1e-10)
         optimum = sdca(problem, gap=1e-12, n_epochs=100_000)
         assert values["least"] == pytest.approx(problem.objective(optimum.w), abs=1e-11)
-
-
-def test_the_tests_of_the_script_pass():
-    assert "# fail 0" in node("--test", "--test-reporter=tap", "dual/derive.test.js")
 
 
 def test_first_values_are_those_of_the_script():
@@ -207,24 +202,9 @@ def test_other_points_forget_the_picks():
         ({"values": [1.5]}, "values must hold at most 2000 numbers, each -1 .* or 0 to 1"),
         ({"values": [float("nan")]}, "values must hold"),
         ({"values": [-1.0] * 2001}, "at most 2000"),
-        ({"X": [[1, 2]]}, "X and y must be given together"),
-        ({"X": [[1, 2]], "y": [1, 1]}, "X has 1 points, y has 2 labels"),
-        ({"X": np.zeros((41, 2)), "y": np.ones(41)}, "1 to 40 points of the plane"),
-        ({"X": [[1, 2]], "y": [0]}, "labels -1 and \\+1"),
         ({"seed": -1}, "seed"),
     ],
 )
 def test_bad_values_are_refused_with_what_is_expected(traits, message):
     with pytest.raises(TraitError, match=message):
         DualExplorer(**traits)
-
-
-def test_stored_form_holds_the_inputs_and_is_the_same_every_time():
-    made = [DualExplorer(order="you", picks=[3, 4], values=[0.5]) for _ in range(2)]
-    made[0].gap()
-    forms = [explorer._repr_mimebundle_()[0]["text/html"] for explorer in made]
-    assert forms[0] == forms[1]
-    assert 'data-figure="dual"' in forms[0]
-    text = re.search('data-state="([^"]*)"', forms[0]).group(1).replace("&quot;", '"')
-    assert json.loads(text) == made[0].state()
-    assert "<img alt=" in forms[0]

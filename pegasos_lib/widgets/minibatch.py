@@ -87,6 +87,7 @@ class MinibatchExplorer(PointsFigure):
     inputs: ClassVar[tuple[str, ...]] = ("X", "y", "lam", "w", "batch_size", "replace", "seed")
     first_points = (POINTS[:20], LABELS[:20])
     most_points = LIMIT
+    reach = 100.0
     _esm = script("minibatch")
 
     lam = Between(0.1, *LAM).tag(sync=True)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pegasos_lib.widgets import ChordExplorer
-from tests.site.reader import SHOWN, Reader, figure_opener
+from tests.site.reader import Reader, figure_opener
 
 pytestmark = pytest.mark.browser
 
@@ -60,11 +60,6 @@ def test_figure_shows_what_python_computes(figure):
     assert lowest < 0
     assert float(reader.read("least gap")) == pytest.approx(lowest, rel=5.1e-3)
     assert "f is not convex" in reader.text(".pf-panel-note")
-
-
-def test_defaults_of_the_script_are_those_of_the_python_class(figure):
-    alone, given = (figure(raw_state=raw).page.evaluate(SHOWN) for raw in ({}, None))
-    assert alone == given
 
 
 def test_keys_move_both_ends_and_z_between_them(figure):

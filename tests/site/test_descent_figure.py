@@ -98,13 +98,6 @@ def test_it_shows_what_python_computes(show, traits):
     assert page.locator(".pf-fallback").is_hidden()
 
 
-def test_script_alone_starts_as_the_python_class(visit, figure_file):
-    bare = '<div class="pegasos-figure" data-figure="descent"></div>'
-    page = visit(figure_file(bare, DescentExplorer()))
-    roots = page.locator(".pf-root")
-    assert roots.nth(0).inner_text() == roots.nth(1).inner_text()
-
-
 def test_every_choice_changes_the_path(show):
     page = show(function="squares", rule="backtracking", c=0.8, t=9)
     path = page.locator(".pf-plane .pf-path").first

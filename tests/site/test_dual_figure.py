@@ -5,7 +5,7 @@ import pytest
 
 from pegasos_lib import sdca
 from pegasos_lib.widgets import DualExplorer
-from tests.site.reader import SHOWN, FirstFigureReader, figure_opener
+from tests.site.reader import FirstFigureReader, figure_opener
 from tests.site.test_pegasos_figure import KERNEL
 
 # The coordinates that are farthest from where their step would go, by turns.
@@ -94,11 +94,6 @@ def test_figure_mounts_and_shows_what_the_library_computes(figure, state):
     reader = figure(state=state)
     assert reader.page.locator(".pf-fallback").is_hidden()
     assert_shows(reader, DualExplorer(**state))
-
-
-def test_defaults_of_the_script_are_those_of_the_python_class(figure):
-    given, alone = figure(), figure(raw_state={})
-    assert given.page.evaluate(SHOWN) == alone.page.evaluate(SHOWN)
 
 
 def test_controls_change_order_start_lambda_and_epochs(figure):

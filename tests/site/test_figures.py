@@ -3,18 +3,16 @@
 import http.server
 import threading
 from functools import partial
+from urllib.parse import unquote
 
 import pytest
 
-from pegasos_lib import widgets
+from tests.test_widgets import CLASSES, OF_POINTS
 
 from .axe import structure_faults
 from .conftest import QuietHandler
-from .reader import figure_opener
+from .reader import SHOWN, figure_opener
 
-FIGURES = {
-    name.removesuffix("Explorer").lower(): getattr(widgets, name) for name in widgets.__all__
-}
 # The state with the most controls, where it is not the first one.
 FULL = {
     "chord": {"phi": "square", "rule": "min", "u": 0.2, "mu": 1, "beyond": "above"},
@@ -67,7 +65,7 @@ FRAME = "() => new Promise((done) => requestAnimationFrame(() => requestAnimatio
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(params=sorted(FIGURES))
+@pytest.fixture(params=sorted(CLASSES))
 def kind(request):
     return request.param
 
@@ -84,7 +82,7 @@ def show(kind, tmp_path, visit):
         page.evaluate(FRAME)
         return page
 
-    open_figure = figure_opener(tmp_path, visit, FIGURES[kind], unfolded)
+    open_figure = figure_opener(tmp_path, visit, CLASSES[kind], unfolded)
     return lambda **options: open_figure(state=FULL.get(kind, {}), **options)
 
 
@@ -121,6 +119,23 @@ def test_two_on_a_page_do_not_mix_and_each_control_has_a_name_and_keeps_its_keys
     ids = page.evaluate("[...document.querySelectorAll('[id]')].map((node) => node.id)")
     assert len(ids) == len(set(ids)), "an id is there twice"
     assert page.evaluate(NAMELESS) == []
+
+
+def test_the_script_alone_begins_as_the_python_class(visit, tmp_path, kind):
+    open_figure = figure_opener(tmp_path, visit, CLASSES[kind], lambda page: page)
+    alone, given = (open_figure(raw_state=state).evaluate(SHOWN) for state in ({}, None))
+    assert alone == given
+
+
+@pytest.mark.parametrize("kind", sorted(OF_POINTS))
+def test_points_at_the_border_are_taken_and_those_beyond_are_not(show, kind):
+    reach = OF_POINTS[kind].reach
+    for x, taken in ((reach, True), (1.001 * reach, False)):
+        points = f"X={x:g},-{x:g};0,0"
+        page = show(fragment=f"#figure={kind}&{points}&y=1,-1")
+        page.get_by_role("button", name="Copy link").click()
+        link = unquote(page.get_by_label("Link to this state").input_value())
+        assert (points in link) is taken, link
 
 
 def test_it_mounts_over_http(show, tmp_path, visit):

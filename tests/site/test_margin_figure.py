@@ -7,7 +7,7 @@ import pytest
 
 from pegasos_lib import HingeProblem, sdca
 from pegasos_lib.widgets import MarginExplorer
-from tests.site.reader import SHOWN, Reader, figure_opener
+from tests.site.reader import Reader, figure_opener
 
 pytestmark = pytest.mark.browser
 
@@ -89,11 +89,6 @@ def test_figure_mounts_and_shows_what_the_library_computes(figure):
     wrong = int((problem.margins(w) <= 0).sum())
     assert f"{wrong} of {problem.n}" in reader.text(".pf-readout")
     assert reader.w == pytest.approx(w)
-
-
-def test_defaults_of_the_script_are_those_of_the_python_class(figure):
-    alone, given = (figure(raw_state=state).page.evaluate(SHOWN) for state in ({}, None))
-    assert alone == given
 
 
 def test_minimum_stays_hidden_until_the_guess_is_made_and_is_the_certified_one(figure):

@@ -61,13 +61,6 @@ def test_figure_mounts_and_shows_what_the_library_computes(figure):
     assert shows(figure(state=other), MinibatchExplorer(**other))
 
 
-def test_defaults_of_the_script_are_those_of_the_python_class(figure):
-    given, alone = figure(), figure(raw_state={})
-    assert given.numbers() == alone.numbers()
-    assert given.field("Data").input_value() == alone.field("Data").input_value() == "blobs"
-    assert given.w == pytest.approx(alone.w)
-
-
 def test_controls_change_size_way_and_draws(figure):
     reader, explorer = figure(), MinibatchExplorer()
     reader.set("size k, as a number", 5)

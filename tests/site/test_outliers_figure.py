@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pegasos_lib.widgets import OutliersExplorer
-from tests.site.reader import SHOWN, FirstFigureReader, figure_opener
+from tests.site.reader import FirstFigureReader, figure_opener
 from tests.site.test_dual_figure import number
 from tests.site.test_pegasos_figure import KERNEL
 
@@ -119,11 +119,6 @@ def test_figure_shows_what_the_library_computes_and_a_link_restores_any_state(fi
         reader.page.evaluate("(hash) => { location.hash = hash; }", f"figure=outliers&{link}")
         reader.settle()
         assert_shows(reader, OutliersExplorer(**state))
-
-
-def test_defaults_of_the_script_are_those_of_the_python_class(figure):
-    given, alone = figure(), figure(raw_state={})
-    assert given.page.evaluate(SHOWN) == alone.page.evaluate(SHOWN)
 
 
 def test_every_control_changes_the_run(figure):

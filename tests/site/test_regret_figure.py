@@ -5,7 +5,7 @@ import re
 import pytest
 
 from pegasos_lib.widgets import RegretExplorer
-from tests.site.reader import SHOWN, FirstFigureReader, figure_opener
+from tests.site.reader import FirstFigureReader, figure_opener
 from tests.site.test_pegasos_figure import KERNEL
 
 pytestmark = pytest.mark.browser
@@ -73,11 +73,6 @@ def test_figure_mounts_and_shows_what_the_library_computes(figure, state):
     reader = figure(state=state)
     assert reader.page.locator(".pf-fallback").is_hidden()
     assert shows(reader, RegretExplorer(**state))
-
-
-def test_defaults_of_the_script_are_those_of_the_python_class(figure):
-    given, alone = figure(), figure(raw_state={})
-    assert given.page.evaluate(SHOWN) == alone.page.evaluate(SHOWN)
 
 
 def test_controls_change_stream_rule_lambda_and_length(figure):

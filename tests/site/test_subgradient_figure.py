@@ -3,7 +3,7 @@
 import pytest
 
 from pegasos_lib.widgets import SubgradientExplorer
-from tests.site.reader import SHOWN, Reader, figure_opener
+from tests.site.reader import Reader, figure_opener
 
 pytestmark = pytest.mark.browser
 
@@ -62,11 +62,6 @@ def test_figure_mounts_and_shows_what_python_computes(figure):
     assert "most on view at x = 0, by 0.5" in reader.text(".pf-panel-note")
     assert reader.row("f before") == f"{SubgradientExplorer().step().values[0]:g}"
     assert reader.row("f after") == "guess first"
-
-
-def test_defaults_of_the_script_are_those_of_the_python_class(figure):
-    alone, given = (figure(raw_state=raw).page.evaluate(SHOWN) for raw in ({}, None))
-    assert alone == given
 
 
 def test_keys_move_every_handle(figure):

@@ -1,18 +1,11 @@
-// The engine against the library's golden vectors (GOLDEN: the folder of the JSON files), and facts
-// that need no reference: node --test engine.test.js
+// The engine against the library's golden vectors, and facts that need no reference.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import * as engine from "./engine.js";
 
-const folder = process.env.GOLDEN
-  ? `${process.env.GOLDEN}/`
-  : new URL("../../../tests/golden/", import.meta.url);
-const golden = (name) => {
-  const file = process.env.GOLDEN ? `${folder}${name}.json` : new URL(`${name}.json`, folder);
-  return JSON.parse(readFileSync(file, "utf8"));
-};
+const golden = (name) => JSON.parse(readFileSync(new URL(`../../../tests/golden/${name}.json`, import.meta.url), "utf8"));
 const problemOf = ({ X, y, lam, constant = 0 }) => engine.makeProblem(X, y, lam, { constant });
 
 // Equal to `tolerance` times the largest number of the array: an average of large iterates that cancel

@@ -16,6 +16,7 @@ export const kind = "margin";
 const EXTENTS = [2, 4, 8, 16];
 const OWN = "own";
 const MANY = 40;
+const POINTS = 200; // at most
 const DATA_NAMES = [
   ["separable", "Separable"], ["narrow-gap", "Separable, narrow gap"], ["overlapping", "Not separable"],
   ["off-origin", "Away from the origin"], ["nine-and-one", "Nine and one"],
@@ -36,7 +37,7 @@ const defaults = {
 const tidy = (value) => Math.round(value * 1e4) / 1e4;
 
 function clean(state) {
-  const { X, y } = rightPoints(state, defaults, Infinity, Number.MAX_VALUE);
+  const { X, y } = rightPoints(state, defaults, POINTS);
   const d = state.constant ? 3 : 2;
   const fits = state.w.length === d && state.w.every((x) => Math.abs(x) <= REACH);
   return {
@@ -78,6 +79,7 @@ export function render({ model, el }) {
   const arrow = s("path", { class: "pm-arrow" });
   under.append(ghost, arrow);
   const points = editablePoints(fig, data, {
+    limit: POINTS,
     describe: (i) => `, margin ${format(derive(fig.state()).margins[i])}`,
   });
   const marks = data.layer("marks").attr("aria-hidden", "true").style("pointer-events", "none").node();

@@ -1,3 +1,4 @@
+import { LIMITS } from "./state.js";
 import { attr, editablePoints, format, legend, plane } from "../ui.js";
 
 // The end points of {x : <w, x> = level} across the view, as an SVG path.
@@ -22,7 +23,7 @@ export function dataPanel(fig) {
   const shown = { margin: [path("margin"), path("margin")], after: path("after"), average: path("mean"), now: path("now") };
   let step = null;
   const points = editablePoints(fig, p, {
-    limit: 200,
+    limit: LIMITS.points,
     describe: (i) => (step ? `, margin ${format(step.margins[i])}${step.margins[i] < 1 ? ", a violator" : ""}${
       step.batch.includes(i) ? ", in the batch" : ""}` : ""),
   });

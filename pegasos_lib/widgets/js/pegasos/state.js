@@ -3,7 +3,7 @@ import { SEEDS, named, oneOf, whole, within } from "../ui/clean.js";
 import { format } from "../ui/format.js";
 import { presetPoints } from "../ui/presets.js";
 
-export const LIMITS = { lam: [1e-5, 10], step_c: [1e-3, 100], n_iter: [1, 2000], points: 200, runs: 4 };
+export const LIMITS = { lam: [1e-5, 10], step_c: [1e-3, 100], n_iter: [1, 2000], points: 200, reach: 1000, runs: 4 };
 export const STEP_TEXTS = [
   ["pegasos", "1/(λt), Pegasos"], ["weighted", "2/(λ(t+1))"], ["inverse-time", "c/t"],
   ["inverse-sqrt", "c/√t"], ["constant", "c, constant"],
@@ -43,7 +43,7 @@ const checked = new WeakSet();
 
 function cleanPoints({ X, y }) {
   if (checked.has(X) && checked.has(y) && X.length === y.length) return { X, y };
-  const fits = (row, label) => Array.isArray(row) && row.length === 2 && row.every(Number.isFinite) && Math.abs(label) === 1;
+  const fits = (row, label) => Array.isArray(row) && row.length === 2 && row.every((value) => Math.abs(value) <= LIMITS.reach) && Math.abs(label) === 1;
   const lists = Array.isArray(X) && Array.isArray(y);
   const kept = lists ? X.map((_, i) => i).filter((i) => fits(X[i], y[i])).slice(0, LIMITS.points) : [];
   if (kept.length === 0) return { X: DEFAULTS.X, y: DEFAULTS.y };
