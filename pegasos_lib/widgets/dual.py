@@ -45,7 +45,7 @@ class DualExplorer(PointsFigure):
     Parameters
     ----------
     X : array_like, shape (n, 2), and y : array_like, shape (n,)
-        Up to 40 points, with labels -1 and +1.
+        Up to 40 points, coordinates from -1000 to 1000, with labels -1 and +1.
     lam : float
         The regularisation, 1e-3 to 10.
     order : {"permutation", "random", "you"}

@@ -59,7 +59,7 @@ class MinibatchExplorer(PointsFigure):
     Parameters
     ----------
     X : array_like, shape (n, 2), and y : array_like, shape (n,)
-        Up to 60 points, with labels -1 and +1.
+        Up to 60 points, coordinates from -100 to 100, with labels -1 and +1.
     lam : float
         The regularisation, 1e-3 to 10. It moves all subgradients alike and makes no noise.
     w : sequence of two floats

@@ -56,7 +56,7 @@ class OutliersExplorer(PointsFigure):
     Parameters
     ----------
     X : array_like, shape (n, 2), and y : array_like, shape (n,)
-        Up to 120 clean points, with labels -1 and +1.
+        Up to 120 clean points, coordinates from -1000 to 1000, with labels -1 and +1.
     share : float
         Share of them that is made an outlier, 0 to 0.5. A larger share keeps those of a smaller.
     outliers : {"flipped", "far"}

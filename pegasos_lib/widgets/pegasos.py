@@ -57,7 +57,7 @@ class PegasosExplorer(PointsFigure):
     Parameters
     ----------
     X : array_like, shape (n, 2), and y : array_like, shape (n,)
-        Up to 200 points, with labels -1 and +1.
+        Up to 200 points, coordinates from -1000 to 1000, with labels -1 and +1.
     lam : float
         The regularisation, 1e-5 to 10.
     batch_size, n_iter, seed : int

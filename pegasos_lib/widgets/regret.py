@@ -48,7 +48,7 @@ class RegretExplorer(PointsFigure):
     Parameters
     ----------
     X : array_like, shape (n, 2), and y : array_like, shape (n,)
-        The pool of up to 40 examples, with labels -1 and +1.
+        The pool of up to 40 examples, coordinates from -1000 to 1000, with labels -1 and +1.
     lam : float
         The regularisation, 1e-4 to 10.
     stream : {"iid", "cyclic", "adversary", "you"}
