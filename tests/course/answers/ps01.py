@@ -211,6 +211,23 @@ return (P(w + 1e-3 * h) - P(w)) / 1e-3
 n = len(y)""",
         },
     ),
+    "2-difference-quotient-of-the-losses": Mistake(  # they are linear between kinks
+        SLOPE,
+        "p2-smooth",
+        {
+            "n = len(y)": """\
+def loss(w):
+    return np.maximum(0, 1 - y * (X @ w)).mean()
+return (loss(w + 2.0**-20 * h) - loss(w)) / 2.0**-20 + lam * w @ h
+n = len(y)""",
+        },
+    ),
+    "2-kinks-share-one-maximum": Mistake(
+        SLOPE,
+        "p2-kink",
+        {"np.maximum(0, -rates[margins == 1]).sum()": "max(0, -rates[margins == 1].sum())"},
+        "course",
+    ),
     "2-two-sided-slope": Mistake(
         SLOPE,
         "p2-kink",
@@ -246,6 +263,18 @@ n = len(y)""",
     "3-forgets-the-other-radii": Mistake(
         BOUNDS, "p3-separator", {"min(radius, np.linalg.norm(v))": "np.linalg.norm(v)"}
     ),
+    "3-never-R-beside-a-separator": Mistake(
+        BOUNDS, "p3-separator", {"min(radius, np": "min(lam**-0.5, np"}
+    ),
+    "3-loss-of-the-smallest-radius": Mistake(
+        BOUNDS,
+        "p3-separator",
+        {
+            "loss = lam / 2 * np.dot(v, v)": """\
+v = min(radius / np.linalg.norm(v), 1) * v
+loss = lam / 2 * np.dot(v, v)"""
+        },
+    ),
     "3-loss-without-the-half": Mistake(BOUNDS, "p3-separator", {"lam / 2": "lam"}),
     "3-share-for-number": Mistake(BOUNDS, "p3-separator", {"(mistakes + 1) / n": "(mistakes + 1)"}),
     "3-rounds-up": Mistake(BOUNDS, "p3-separator", {"(mistakes + 1) / n": "mistakes / n"}),
@@ -275,6 +304,7 @@ n = len(y)""",
     "4-tau-negative": Mistake(
         TAU, "p4-tau", {"np.sqrt(lam * b_free**2 / (2 * eps))": "b_free * np.sqrt(lam / (2 * eps))"}
     ),
+    "4-tau-at-least-1": Mistake(TAU, "p4-tau", {"R_tau =": "tau = max(1, tau)\nR_tau ="}),
     "4-radii-added": Mistake(TAU, "p4-tau", {"np.sqrt(R**2 + tau**2)": "(R + tau)"}),
     "4-pace-of-the-old-radius": Mistake(TAU, "p4-tau", {"R_tau**2 / lam": "R**2 / lam"}),
     "5-kink-at-0": Mistake(ORDER, "p5-lines", {'"H"': '"C"'}),  # E000-01
