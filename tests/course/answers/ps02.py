@@ -288,6 +288,9 @@ MISTAKES = {
     "2-convex-of-convex": Mistake(
         RULES, "p2-others p2-nested", {"both(e[2]) == (True, True)": "both(e[2])[0]"}
     ),
+    "2-product-of-one": Mistake(
+        RULES, "p2-others", {'e[0] == "product"': 'e[0] == "product" and len(e[1]) > 1'}
+    ),
     "2-inner-ignored": Mistake(
         RULES, "p2-others p2-nested", {"both(e[2]) == (True, True)": "True"}
     ),
@@ -313,6 +316,9 @@ MISTAKES = {
         CHORDS, "p3-chords p3-silent", {"min(allowed)": "max(0.0, min(allowed))"}
     ),
     "3-equal-rows-count": Mistake(CHORDS, "p3-silent", {"np.array_equal(u, w)": "i == j"}),
+    "3-short-chords-left-out": Mistake(
+        CHORDS, "p3-chords", {"np.array_equal(u, w)": "np.linalg.norm(u - w) < 0.2"}
+    ),
     "3-thetas-of-0-and-1-count": Mistake(CHORDS, "p3-silent", {"theta in (0, 1)": "theta < 0"}),
     "3-one-way-round": Mistake(
         CHORDS, "p3-chords", {"range(len(points)):\n        u": "range(i):\n        u"}
@@ -355,6 +361,16 @@ MISTAKES = {
             "            v = w.copy()\n": "",
         },
     ),
+    "4-stuck-moves-w": Mistake(
+        STUCK,
+        "p4-stuck",
+        {
+            "for j in": "here = f(w)\nfor j in",
+            "v = w.copy()": "v, old = w, w[j]",
+            "f(v) < f(w)": "f(v) < here",
+            "return False": "return False\n            v[j] = old",
+        },
+    ),
     "4-true-for-false": Mistake(
         STUCK, "p4-stuck", {"False": "None", "True": "False", "None": "True"}
     ),
@@ -363,6 +379,11 @@ MISTAKES = {
         BEST, "p4-best", {"if f(v)": "if np.count_nonzero(p) == 1 and f(v)"}
     ),
     "4-first-lower-point": Mistake(BEST, "p4-best", {"best = v": "return v"}),
+    "4-walks-on": Mistake(
+        BEST,
+        "p4-best",
+        {"return best": "return best if best is w else best_neighbour(f, best, lengths)"},
+    ),
     "4-changes-w": Mistake(BEST, "p4-best", {"return best": "w[:] = best\nreturn best"}),
     "5-constant-at-the-middle": Mistake(ORDER, "p5-lines", {'"H"': '"B"'}),
     "5-theta-to-1": Mistake(ORDER, "p5-lines", {'"H"': '"K"'}),
