@@ -246,6 +246,7 @@ MISTAKES = {
     "2-best-case": Mistake(CONTRACTION, "p2-contraction", {"return max": "return min"}),
     "2-squares-the-distance": Mistake(STEPS, "p2-steps", {"factor**T": "factor ** (2 * T)"}),
     "2-never-infinite": Mistake(STEPS, "p2-steps", {'float("inf")': "0"}),
+    "2-one-step-too-many": Mistake(STEPS, "p2-steps", {"factor**T > share": "factor**T >= share"}),
     "2-best-direction": Mistake(STEPS, "p2-steps", {"max(abs": "min(abs"}),
     "2-logarithm-of-0": Mistake(
         STEPS,
@@ -275,6 +276,9 @@ MISTAKES = {
     ),
     "3-uphill": Mistake(ARMIJO, BOTH_ARMIJO, {"w - eta * g": "w + eta * g"}),
     "3-guarantee-without-gamma": Mistake(GUARANTEE, "p3-guarantee", {"gamma * passes": "passes"}),
+    "3-guarantee-of-a-step-that-passes": Mistake(
+        GUARANTEE, "p3-guarantee", {"return min": "if not cuts:\n    return kappa, 0\nreturn min"}
+    ),
     "3-guarantee-one-over-L": Mistake(GUARANTEE, "p3-guarantee", {"2 * (1 - beta) / L": "1 / L"}),
     "3-guarantee-beta-for-1-beta": Mistake(GUARANTEE, "p3-guarantee", {"(1 - beta)": "beta"}),
     "3-cuts-down-to-eta-min": Mistake(
