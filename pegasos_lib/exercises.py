@@ -82,9 +82,10 @@ def check(
     Hint
         If they differ, in kind, shape or value.
     """
-    values = (
-        f"\n  your answer: {str(answer)[:MOST_SHOWN]}\n  expected:    {expected}" if show else ""
-    )
+    values = ""
+    if show:
+        told = str(_without_types(answer))[:MOST_SHOWN]
+        values = f"\n  your answer: {told}\n  expected:    {_without_types(expected)}"
     if isinstance(expected, str | bool | np.bool_):
         if isinstance(answer, np.ndarray) and answer.ndim == 0:
             answer = answer.item()
@@ -107,6 +108,13 @@ def check(
         raise Hint(f"The answer has shape {got.shape}, expected {expected.shape}. {hint}")
     if not np.allclose(got, expected, rtol=rtol, atol=atol):
         raise Hint(hint + values)
+
+
+def _without_types(value: Any) -> Any:
+    """Return a value whose text shows NumPy's numbers, also in lists and tuples, as numbers."""
+    if type(value) in (list, tuple):
+        return type(value)(map(_without_types, value))
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _copy_of(value: Any) -> Any:
@@ -163,7 +171,7 @@ def check_order(
         raise Hint(f"There is no line {unknown[0][:MOST_SHOWN]!r}.")
     twice = [line for line in follows if list(order).count(line) > 1]
     if twice:
-        raise Hint(f"Line {twice[0]} stands twice.")
+        raise Hint(f"Line {twice[0]} stands twice, and each line of the proof is needed once.")
     wrong = [line for line in order if line in left_out]
     if wrong:
         raise Hint(left_out[wrong[0]])

@@ -44,6 +44,16 @@ def test_little_of_an_answer_is_repeated():
     assert len(str(told.value)) < 400
 
 
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_numbers_are_shown_without_their_types(kind):
+    with pytest.raises(Hint) as told:
+        check(kind([np.float64(0.5), np.int64(2)]), [np.float64(1.5), 0], "No.")
+    assert str(told.value).splitlines()[1:] == [
+        f"  your answer: {kind([0.5, 2])}",
+        "  expected:    [1.5, 0]",
+    ]
+
+
 @pytest.mark.parametrize("answer", [np.array([1 + 5j]), ["1.0"], np.array(["1"])])
 def test_numbers_with_an_imaginary_part_and_words_are_not_the_expected_numbers(answer):
     with pytest.raises(Hint, match="not numbers"):
