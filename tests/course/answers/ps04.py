@@ -180,6 +180,19 @@ MISTAKES = {
     "1-all-slopes": Mistake(SLOPES, "p1-smooth p1-kink", {">= top - 1e-9": "<= top"}),
     "1-exact-equality": Mistake(SLOPES, "p1-kink", {">= top - 1e-9": "== top"}),
     "1-nearly-active": Mistake(SLOPES, "p1-kink", {"top - 1e-9": "top - 1e-3"}),
+    "1-a-millionth-below-is-active": Mistake(SLOPES, "p1-kink", {"top - 1e-9": "top - 1e-6"}),
+    "1-slopes-of-small-steps": Mistake(
+        SLOPES,
+        "p1-kink",
+        {
+            "slopes = []": """\
+def f(x):
+    return max(a * x + b)
+h = 2.0**-20
+return (f(x) - f(x - h)) / h, (f(x + h) - f(x)) / h
+slopes = []"""
+        },
+    ),
     "1-forgets-the-heights": Mistake(SLOPES, "p1-smooth p1-kink", {" + b[r]": ""}),
     "1-ends-as-given": Mistake(
         SLOPES, "p1-kink", {"min(slopes), max(slopes)": "slopes[0], slopes[-1]"}
@@ -222,6 +235,7 @@ MISTAKES = {
     ),
     "2-perceptron": Mistake(FERMAT, "p2-smooth p2-kinks", {"elif margin < 1": "elif margin < 0"}),
     "2-roughly-zero": Mistake(FERMAT, "p2-smooth p2-kinks", {"abs(r) < 1e-9": "abs(r) < 0.1 * n"}),
+    "2-nearly-zero": Mistake(FERMAT, "p2-smooth p2-kinks", {"abs(r) < 1e-9": "abs(r) < 1e-5"}),
     "2-exact-kinks": Mistake(FERMAT, "p2-kinks", {"abs(margin - 1) <= 1e-9": "margin == 1"}),
     "2-returns-a-number": Mistake(FERMAT, "p2-smooth p2-kinks", {"return all(": "return sum("}),
     "2-alpha-with-sign": Mistake(ALPHA, "p2-alpha", {"return alpha": "return alpha * y"}),
@@ -248,6 +262,9 @@ MISTAKES = {
     "3-down-for-up": Mistake(UP, "p3-up", {"> f(w)": "< f(w)"}),
     "3-near-or-as-near": Mistake(UP, "p3-up", {"after < before": "after <= before"}),
     "3-nearer-to-0": Mistake(UP, "p3-up", {" - u[j]": ""}),
+    "3-nearer-only-below-the-limit": Mistake(
+        UP, "p3-up", {"after < before": "eta < 2 * (f(w) - f(u)) / (g @ g)"}
+    ),
     "3-order-of-answers": Mistake(
         UP, "p3-up", {"bool(rises), bool(after < before)": "bool(after < before), bool(rises)"}
     ),
@@ -272,6 +289,7 @@ MISTAKES = {
     "4-goes-up": Mistake(METHOD, "p4-best p4-average", {"w - eta": "w + eta"}),
     "4-last-for-best": Mistake(METHOD, "p4-best", OWN_BEST),
     "4-worst-for-best": Mistake(METHOD, "p4-best", {") < f(": ") > f("}),
+    "4-latest-of-equals": Mistake(METHOD, "p4-best", {") < f(": ") <= f("}),
     "4-best-leaves-out-the-first": Mistake(METHOD, "p4-best", {"best = 0": "best = min(1, T - 1)"}),
     "4-one-step-too-many": Mistake(
         METHOD,
