@@ -19,6 +19,7 @@ from .sets import (
     read,
     region,
     right_answers,
+    seen,
     source_of,
 )
 
@@ -76,6 +77,16 @@ def test_each_problem_has_three_right_answers_and_eight_wrong_ones(name):
     assert set(answers_module(name).SUBMITTED) <= set(answers_module(name).MISTAKES)
 
 
+@pytest.mark.parametrize("name", SETS)
+def test_students_are_told_the_name_of_what_they_set(name):
+    cells = [cell for cell in read(source_of(name)).cells if not is_test(cell)]
+    shown = "\n".join(line for cell in cells for line in seen(cell))
+    for cell in filter(is_answer, cells):
+        if "def " not in cell.source:
+            for told in re.findall(r"^(\w+) = ", "\n".join(region(cell, "SOLUTION")), re.M):
+                assert told in shown, f"only the tests name {told}"
+
+
 @pytest.mark.parametrize(("name", "answers"), RIGHT)
 def test_right_answers_pass_every_test(name, answers):
     assert graded_here(name, right_answers(name)[answers]) == {}
@@ -97,6 +108,8 @@ def test_a_mistake_fails_its_tests_and_no_other_and_is_told_in_words(name, mista
     told = [message for message in failed.values() if message.startswith("Hint: ")]
     assert told, failed
     assert all(len(message.split()) > 8 for message in told), told
+    hidden = [message for message in failed.values() if message.startswith("NameError: name '_")]
+    assert not hidden, "a test wants what another one, which failed before it came so far, defines"
 
 
 @pytest.mark.parametrize("name", SETS)
