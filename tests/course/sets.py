@@ -146,18 +146,29 @@ def graded_here(name, answers):
     """Run a set's source with other answers in this process; return the failed tests' messages."""
     names, failed = {}, {}
     for cell in _parsed(source_of(name)).cells:
-        if cell.cell_type != "code" or not nbgrader_of(cell) or is_manual(cell):
-            continue
-        source = cell.source
-        if cell.id in answers:
-            source = put(source, "### BEGIN SOLUTION", answers[cell.id])
-        try:
-            with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                exec(_compiled(source, cell.id), names)
-        except Exception as error:
-            failed[cell.id] = f"{type(error).__name__}: {error}"
+        if cell.cell_type == "code" and nbgrader_of(cell) and not is_manual(cell):
+            try:
+                _run(cell, answers, names)
+            except Exception as error:
+                failed[cell.id] = f"{type(error).__name__}: {error}"
     return failed
+
+
+def look_here(name, answers):
+    """Run a set's source with other answers up to its ungraded end, its tests left out."""
+    names = {}
+    for cell in _parsed(source_of(name)).cells:
+        if cell.cell_type == "code" and not is_test(cell) and not is_manual(cell):
+            _run(cell, answers, names)
+
+
+def _run(cell, answers, names):
+    source = cell.source
+    if cell.id in answers:
+        source = put(source, "### BEGIN SOLUTION", answers[cell.id])
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exec(_compiled(source, cell.id), names)
 
 
 @cache

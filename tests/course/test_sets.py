@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 
+import matplotlib.pyplot as plt
 import nbformat
 import pytest
 
@@ -14,6 +15,7 @@ from .sets import (
     is_answer,
     is_manual,
     is_test,
+    look_here,
     nbgrader_of,
     problem_of,
     read,
@@ -90,6 +92,13 @@ def test_students_are_told_the_name_of_what_they_set(name):
 @pytest.mark.parametrize(("name", "answers"), RIGHT)
 def test_right_answers_pass_every_test(name, answers):
     assert graded_here(name, right_answers(name)[answers]) == {}
+
+
+@pytest.mark.parametrize(("name", "answers"), RIGHT)
+def test_the_part_that_is_not_graded_runs_on_every_right_answer(name, answers):
+    plt.switch_backend("Agg")  # no window
+    look_here(name, right_answers(name)[answers])
+    plt.close("all")
 
 
 @pytest.mark.parametrize("name", SETS)
