@@ -145,6 +145,7 @@ def check_order(
     follows: Mapping[str, str | Sequence[str]],
     left_out: Mapping[str, str],
     hint: str,
+    twins: Mapping[str, str] | None = None,
 ) -> None:
     """Check the order in which a student put the lines of a proof.
 
@@ -158,6 +159,9 @@ def check_order(
         Each line that the proof must not use, with what is wrong with it.
     hint : str
         What is said of a line that stands before one it follows from.
+    twins : mapping from str to str, optional
+        Wrong lines that another test has told of, with the right ones in whose place they stand:
+        here they count as these, and a line that stands twice as one.
 
     Raises
     ------
@@ -166,6 +170,8 @@ def check_order(
     """
     if not isinstance(order, list | tuple) or not all(isinstance(line, str) for line in order):
         raise Hint('The order is a list of letters, such as ["B", "A", "C"].')
+    if twins:
+        order = list(dict.fromkeys(twins.get(line, line) for line in order))
     unknown = [line for line in order if line not in {*follows, *left_out}]
     if unknown:
         raise Hint(f"There is no line {unknown[0][:MOST_SHOWN]!r}.")

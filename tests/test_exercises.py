@@ -170,6 +170,15 @@ def test_other_orders_are_told(order, told):
         check_order(order, PROOF, {"X": "the constant is wrong"}, "before what it follows from")
 
 
+def test_a_wrong_line_that_was_told_of_counts_as_its_twin():
+    twins = {"X": "B"}
+    for order in ("AXCD", "ABXCD", "AXXCD", "ABCCD"):
+        check_order(list(order), PROOF, {"Y": "no"}, "before", twins)
+    for order, told in (("XACD", "before"), ("AXYCD", "no"), ("AXD", "needs 4 lines")):
+        with pytest.raises(Hint, match=told):
+            check_order(list(order), PROOF, {"Y": "no"}, "before", twins)
+
+
 def test_instances_come_from_the_instructors_seed(monkeypatch):
     def draw(seed, key):
         monkeypatch.setenv("PEGASOS_COURSE_SEED", seed)

@@ -397,7 +397,7 @@ MISTAKES = {
     "5-all-lines": Mistake(ORDER, BOTH_ORDER, {'"D"]': '"D", "B", "G", "I", "K"]'}),
     "5-a-line-twice": Mistake(ORDER, BOTH_ORDER, {'"A", "H"': '"A", "A"'}),
     "5-one-word": Mistake(
-        ORDER, "p5-lines", {'["E", "J", "F", "C", "L", "A", "H", "D"]': '"EJFCLAHD"'}
+        ORDER, "p5-lines p5-order", {'["E", "J", "F", "C", "L", "A", "H", "D"]': '"EJFCLAHD"'}
     ),
 }
 # One for each problem goes through nbgrader itself; all are run in-process.

@@ -332,7 +332,7 @@ MISTAKES = {
     "5-all-lines": Mistake(ORDER, BOTH_ORDER, {'"D"]': '"D", "B", "F", "J"]'}),
     "5-a-line-twice": Mistake(ORDER, BOTH_ORDER, {'"C", "H"': '"H", "H"'}),
     "5-letters-in-one-word": Mistake(
-        ORDER, "p5-lines", {'["G", "A", "C", "H", "E", "I", "D"]': '"GACHEID"'}
+        ORDER, "p5-lines p5-order", {'["G", "A", "C", "H", "E", "I", "D"]': '"GACHEID"'}
     ),
 }
 # One for each problem goes through nbgrader itself; all are run in-process.
