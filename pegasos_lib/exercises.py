@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Hint", "ask", "check", "check_keeps", "check_order", "fresh_rng"]
+__all__ = ["Hint", "ask", "check", "check_keeps", "check_order", "counted", "fresh_rng"]
 
 SEED_VARIABLE = "PEGASOS_COURSE_SEED"
 MOST_SHOWN = 300  # characters of an answer
@@ -138,6 +138,61 @@ def check_keeps(function: Callable[..., Any], *arguments: Any, **options: Any) -
                 "Your function changed one of the arrays it was given: "
                 "work on a copy (w = w.copy()), or write w = w * c instead of w *= c."
             )
+
+
+class _Counted(np.ndarray):
+    """A matrix, or a row of one, that notes how many of its numbers each operation reads."""
+
+    reads: list[int]
+
+    def __array_finalize__(self, parent: Any) -> None:
+        self.reads = getattr(parent, "reads", [])
+
+    def __deepcopy__(self, memo: Any) -> _Counted:
+        return self.copy()
+
+    def _note(self, arguments: Sequence[Any]) -> None:
+        self.reads.append(sum(a.size for a in arguments if isinstance(a, _Counted)))
+
+    def _made(self, result: Any) -> Any:
+        """Return a result, which counts like the matrix only if it may hold all of it."""
+        result = _plain(result)
+        if isinstance(result, np.ndarray) and result.ndim == 2:
+            result = result.view(_Counted)
+            result.reads = self.reads
+        return result
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        self._note(inputs)
+        if "out" in options:
+            options["out"] = tuple(_plain(a) for a in options["out"])
+        return self._made(getattr(ufunc, method)(*(_plain(a) for a in inputs), **options))
+
+    def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
+        self._note(arguments)
+        return self._made(super().__array_function__(function, types, arguments, options))
+
+    def dot(self, other: Any, out: Any = None) -> Any:
+        return np.dot(self, other, out)
+
+
+def _plain(value: Any) -> Any:
+    return value.view(np.ndarray) if isinstance(value, _Counted) else value
+
+
+def counted(X: np.ndarray) -> tuple[np.ndarray, list[int]]:
+    """Return a copy of a matrix that counts, and the list of how much was read of it.
+
+    What each operation of NumPy reads of the matrix, of its rows, or of a matrix that was made of
+    it, goes into the list: work is counted in tests, and not timed.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, d)
+    """
+    copy = np.array(X).view(_Counted)
+    copy.reads = []
+    return copy, copy.reads
 
 
 def check_order(

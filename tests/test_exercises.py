@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pegasos_lib.exercises import Hint, ask, check, check_keeps, check_order, fresh_rng
+from pegasos_lib.exercises import Hint, ask, check, check_keeps, check_order, counted, fresh_rng
 
 PROOF = {"A": "", "B": "A", "C": "A", "D": "BC"}
 
@@ -142,6 +142,46 @@ def test_a_changed_argument_is_told_and_a_copy_is_not():
     check_keeps(lambda w, y: w + 1, np.ones(2), 3.0)
     with pytest.raises(Hint, match="changed one of the arrays"):
         check_keeps(changes, np.ones(2), 3.0)
+
+
+ROWS = np.arange(600.0).reshape(200, 3)
+W, ALPHA = np.ones(3), np.ones(200)
+
+
+@pytest.mark.parametrize(
+    ("of_a_row", "of_all"),
+    [
+        (lambda X: X[1] @ W, lambda X: (X @ W)[1]),
+        (lambda X: np.dot(X[1], W), lambda X: np.dot(X, W)[1]),
+        (lambda X: X[1].dot(W), lambda X: X.dot(W)[1]),
+        (lambda X: (X[1] ** 2).sum(), lambda X: (X**2).sum(axis=1)[1]),
+        (lambda X: np.linalg.norm(X[1]), lambda X: np.linalg.norm(X, axis=1)[1]),
+        (lambda X: np.inner(X[1], W), lambda X: np.inner(X, W)[1]),
+        (lambda X: 2.0 * X[1], lambda X: (ALPHA[:, None] * 2 * X)[1]),
+        (lambda X: X[1:3].T @ W[:2], lambda X: X.T @ ALPHA),
+        (lambda X: X[[1, 1]].sum(axis=0), lambda X: sum(1.0 * row for row in X)),
+        (lambda X: np.einsum("j,j", X[1], W), lambda X: np.einsum("ij,j->i", X, W)),
+    ],
+)
+def test_what_is_read_of_a_matrix_is_counted(of_a_row, of_all):
+    for operation, least, most in [(of_a_row, 1, 4 * 3), (of_all, 600, 4 * 600)]:
+        X, reads = counted(ROWS)
+        np.testing.assert_allclose(ask(operation, X), operation(ROWS))
+        assert least <= sum(reads) <= most
+
+
+def test_what_is_made_of_a_whole_matrix_counts_too_and_other_results_do_not():
+    X, reads = counted(ROWS)
+    Z = ALPHA[:, None] * X
+    margins = Z @ W
+    reads.clear()
+    (margins * margins).sum()
+    assert reads == []
+    Z @ W
+    X *= 2
+    X @ W
+    assert reads == [600, 600, 600]
+    assert X[1, 0] == 2 * ROWS[1, 0]
 
 
 @pytest.mark.parametrize("order", ["ABCD", "ACBD"])

@@ -83,7 +83,7 @@ LOOPED = {
             t0 = max(0, math.ceil(n * math.log(2 * lam * n / R**2)))
         else:
             t0 = math.ceil(n * math.log(4 + 4 * math.log(n))) + n
-        return pegasos, t0 + n + 5 * R**2 / (lam * eps) + 1
+        return pegasos, t0 + n + 5 * R**2 / (lam * eps)
     """,
     CHOICE: """
         pegasos, sdca = steps_promised(n, lam, R, eps, "zero")
@@ -169,7 +169,7 @@ NOISY = dedented(
             steps = R**2 / lam / eps
             t0 = n * log(2 * lam * n / R**2) if start == "zero" else n * log(4 * (1 + log(n)))
             passes = 1 if start == "zero" else 2
-            sdca = max(np.ceil(t0), 0) + passes * n + 5 * steps + 1
+            sdca = max(np.ceil(t0), 0) + passes * n + 5 * steps
             return 4 * steps * (1 + log(4 * steps)), sdca
         """,
         CHOICE: """
@@ -219,6 +219,10 @@ MISTAKES = {
     "1-no-change-is-a-fall": Mistake(
         MONITOR, "p1-lowering", {"< values[t] - 1e-9": "<= values[t] + 1e-12"}
     ),
+    "1-any-fall": Mistake(MONITOR, "p1-lowering", {"values[t] - 1e-9": "values[t]"}),
+    "1-fall-by-a-share": Mistake(
+        MONITOR, "p1-lowering", {"values[t] - 1e-9": "values[t] * (1 - 1e-9)"}
+    ),
     "1-how-many": Mistake(
         MONITOR, "p1-lowering", {"[t for t in": "sum(1 for t in", "- 1e-9]": "- 1e-9)"}
     ),
@@ -244,6 +248,17 @@ MISTAKES = {
             "            w = w + (best - alpha[i]) * y[i] * X[i] / (lam * n)\n": "",
             "    loss =": "    w = (alpha * y) @ X / (lam * n)\n    loss =",
         },
+    ),
+    "2-w-anew-each-step": Mistake(
+        EPOCHS,
+        "p2-epochs",
+        {
+            "* y[i] * X[i] / (lam * n)\n            alpha[i] = best": "* y[i] * X[i] / (lam * n)\n"
+            "            alpha[i] = best\n            w = (alpha * y) @ X / (lam * n)"
+        },
+    ),
+    "2-all-margins-each-step": Mistake(
+        EPOCHS, "p2-epochs", {"m = y[i] * np.dot(w, X[i])": "m = (y * (X @ w))[i]"}
     ),
     "2-alpha-before-w": Mistake(
         EPOCHS,
