@@ -235,6 +235,8 @@ MISTAKES = {
         {"np.linalg.solve(A @ A.T, A @ missing)": "A @ missing / np.sum(A**2, axis=1)"},
     ),
     "2-zero-row-free": Mistake(PRICES, "p2-prices", {"elif m < 1": "elif m < 1 and np.any(X[i])"}),
+    "2-a-tolerance-of-its-own": Mistake(PRICES, "p2-prices", {"tol": "1e-3"}, "noisy"),
+    "2-no-tolerance-in-the-prices": Mistake(PRICES, "p2-prices", {"<= tol": "<= 1e-9"}),
     "3-no-cut": Mistake(
         CERTIFY, "p3-prices p3-gap", {"np.minimum(1, N * n / (T * k))": "N * n / (T * k)"}
     ),
@@ -301,6 +303,19 @@ MISTAKES = {
         STEP, "p4-step p4-ends", {"* y[i] * X[i] / (lam": "* X[i] / (lam"}
     ),
     "4-changes-alpha": Mistake(STEP, "p4-step p4-ends", {"alpha.copy()": "alpha"}),
+    "4-all-scores": Mistake(STEP, "p4-step", {"np.dot(w, X[i])": "(X @ w)[i]"}),
+    "4-w-anew": Mistake(
+        STEP,
+        "p4-step",
+        {"w + (best - alpha[i]) * y[i] * X[i]": "(new_alpha * y) @ X"},
+    ),
+    "4-rise-by-all-rows": Mistake(
+        RISE,
+        "p4-rise",
+        {
+            "y[i] * X[i] / (lam * n)": "((np.arange(n) == i) * y) @ X / (lam * n)",
+        },
+    ),
     "4-rise-of-new": Mistake(
         RISE, "p4-rise", {"prices = (new - alpha[i]) / n": "prices = new / n"}
     ),
