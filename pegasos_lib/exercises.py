@@ -49,7 +49,7 @@ def ask(function: Callable[..., Any], *arguments: Any, parts: int = 1, **options
         except NotImplementedError:
             raise Hint(f"{name}, or what it calls, is not written yet.") from None
         except ZeroDivisionError:
-            raise Hint(f"{name} divides by 0: by t - 1, or by the norm of 0?") from None
+            raise Hint(f"{name} divides by 0: which of its divisors may be 0?") from None
     if answer is None:
         raise Hint(f"{name} returned None: does it end with a return?")
     if parts > 1 and not (isinstance(answer, tuple) and len(answer) == parts):

@@ -1,5 +1,6 @@
 """Every problem set: its source is clean, right answers pass, and wrong ones lose points."""
 
+import ast
 import re
 from collections import Counter
 
@@ -10,6 +11,7 @@ import pytest
 from .sets import (
     SETS,
     answers_module,
+    course_answers,
     failures_of,
     graded_here,
     is_answer,
@@ -119,6 +121,32 @@ def test_a_mistake_fails_its_tests_and_no_other_and_is_told_in_words(name, mista
     assert all(len(message.split()) > 8 for message in told), told
     hidden = [message for message in failed.values() if message.startswith("NameError: name '_")]
     assert not hidden, "a test wants what another one, which failed before it came so far, defines"
+
+
+def ordered(name, order):
+    """Return what a set's tests say of an order, made of the right one by a function."""
+    own = course_answers(name)
+    (cell,) = (cell for cell in own if cell.endswith("-order-answer"))
+    line = own[cell].splitlines()[-1]
+    variable, right = line.split(" = ")
+    return graded_here(name, {cell: f"{variable} = {order(ast.literal_eval(right))!r}"})
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_an_order_may_be_a_tuple_and_has_letters_of_lines_only(name):
+    assert ordered(name, tuple) == {}
+    for order in (
+        lambda right: [*right[:-1], "Z"],
+        lambda right: ["Z", *right[1:]],
+        lambda right: [line.lower() for line in right],
+        lambda right: ["" for _ in right],
+        lambda right: list(range(len(right))),
+        lambda right: [right],
+        "".join,
+    ):
+        failed = ordered(name, order)
+        assert any(cell.endswith("-lines") for cell in failed), failed
+        assert any(told.startswith("Hint: ") for told in failed.values()), failed
 
 
 @pytest.mark.parametrize("name", SETS)

@@ -174,6 +174,9 @@ MISTAKES = {
     ),
     "1-divides-by-0": shares("p1-repeats", " if len(seen) > 0 else 0", ""),
     "1-nobody-is-perfect": shares("p1-repeats", "len(seen) > 0 else 0", "len(seen) > 0 else 1"),
+    "1-nobody-is-no-case": shares(
+        "p1-blind", "seen = []", "seen = []\nif len(suspects) == 0:\n    return 0, 0, 0"
+    ),
     "1-accuracy": shares(
         "p1-shares p1-repeats",
         "caught / len(seen)",
@@ -223,7 +226,7 @@ MISTAKES = {
         {"> 1 / np.sqrt(lam)": "> 1 / lam", "(norm * np.sqrt(lam))": "(norm * lam)"},
     ),
     "2-changes-w": first("p2-start", "u = (1 - 1 / t) * w", "w *= 1 - 1 / t\n    u = w"),
-    "3-every-step-flags": Mistake(LIVING, "p3-flags", {"if rose[t]": "if True"}),
+    "3-every-step-flags": Mistake(LIVING, "p3-flags p3-last", {"if rose[t]": "if True"}),
     "3-next-batch": Mistake(
         LIVING, "p3-flags p3-last", {"batches[t]": "batches[min(t + 1, len(rose) - 1)]"}
     ),
@@ -235,6 +238,9 @@ MISTAKES = {
     "3-last-of-the-batch-stays": Mistake(LIVING, "p3-last", {"alive[A[0]]": "alive[A[-1]]"}),
     "3-batch-survives": Mistake(
         LIVING, "p3-last", {"alive[A[0]] = True": "alive = [i in A for i in range(n)]"}
+    ),
+    "3-who-is-counted-last-stays": Mistake(
+        LIVING, "p3-last", {">= threshold:": ">= threshold and sum(alive) > 1:"}
     ),
     "3-flags-are-reset": Mistake(
         LIVING,
@@ -260,6 +266,7 @@ MISTAKES = {
     "4-weight-upside-down": Mistake(WEIGHT, "p4-weight", {"1 / (n * p)": "n * p"}),
     "4-pi-is-psi": Mistake(WEIGHT, "p4-weight", {"p / total": "p"}),
     "4-weights-sum-to-1": Mistake(WEIGHT, "p4-weight", {"return pi, c": "return pi, c / sum(c)"}),
+    "4-weights-cut": Mistake(WEIGHT, "p4-weight", {"1 / (n * p)": "min(1 / (n * p), 100)"}),
     "4-changes-psi": Mistake(WEIGHT, "p4-weight", {"pi = np": "psi /= total\npi = np"}),
     "4-push-without-weights": Mistake(PUSH, "p4-push", {"/ (n * pi[i])": ""}),
     "4-push-without-k": Mistake(PUSH, "p4-push", {"v / k": "v"}),
