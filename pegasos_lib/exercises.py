@@ -6,12 +6,21 @@ import contextlib
 import copy
 import io
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-__all__ = ["Hint", "ask", "check", "check_keeps", "check_order", "counted", "fresh_rng"]
+__all__ = [
+    "Hint",
+    "ask",
+    "check",
+    "check_keeps",
+    "check_order",
+    "counted",
+    "counted_zeros",
+    "fresh_rng",
+]
 
 SEED_VARIABLE = "PEGASOS_COURSE_SEED"
 MOST_SHOWN = 300  # characters of an answer
@@ -141,12 +150,14 @@ def check_keeps(function: Callable[..., Any], *arguments: Any, **options: Any) -
 
 
 class _Counted(np.ndarray):
-    """A matrix, or a row of one, that notes how many of its numbers each operation reads."""
+    """An array, or a part of one, that notes how many of its numbers each operation reads."""
 
     reads: list[int]
+    whole: int  # the size of the array that it is, or is a part of
 
     def __array_finalize__(self, parent: Any) -> None:
         self.reads = getattr(parent, "reads", [])
+        self.whole = getattr(parent, "whole", self.size)
 
     def __deepcopy__(self, memo: Any) -> _Counted:
         return self.copy()
@@ -155,12 +166,11 @@ class _Counted(np.ndarray):
         self.reads.append(sum(a.size for a in arguments if isinstance(a, _Counted)))
 
     def _made(self, result: Any) -> Any:
-        """Return a result, which counts like the matrix only if it may hold all of it."""
+        """Return a result, which counts in its turn if it may hold all of the array."""
         result = _plain(result)
-        if isinstance(result, np.ndarray) and result.ndim == 2:
-            result = result.view(_Counted)
-            result.reads = self.reads
-        return result
+        if not isinstance(result, np.ndarray) or result.size < self.whole:
+            return result
+        return _counted(result, self.reads)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         self._note(inputs)
@@ -180,19 +190,42 @@ def _plain(value: Any) -> Any:
     return value.view(np.ndarray) if isinstance(value, _Counted) else value
 
 
-def counted(X: np.ndarray) -> tuple[np.ndarray, list[int]]:
-    """Return a copy of a matrix that counts, and the list of how much was read of it.
+def _counted(array: np.ndarray, reads: list[int]) -> _Counted:
+    part = array.view(_Counted)
+    part.reads, part.whole = reads, part.size
+    return part
 
-    What each operation of NumPy reads of the matrix, of its rows, or of a matrix that was made of
-    it, goes into the list: work is counted in tests, and not timed.
 
-    Parameters
-    ----------
-    X : ndarray, shape (n, d)
+def counted(array: np.ndarray) -> tuple[np.ndarray, list[int]]:
+    """Return a copy of an array that counts, and the list of how much was read of it.
+
+    What each operation of NumPy reads of the array, of its parts, or of an array as large that was
+    made of it, goes into the list: work is counted in tests, and not timed.
     """
-    copy = np.array(X).view(_Counted)
-    copy.reads = []
-    return copy, copy.reads
+    reads: list[int] = []
+    return _counted(np.array(array), reads), reads
+
+
+@contextlib.contextmanager
+def counted_zeros() -> Iterator[list[int]]:
+    """Let np.zeros make arrays that count, as long as the context lasts.
+
+    Yields
+    ------
+    list of int
+        How much was read of them, as for `counted`.
+    """
+    reads: list[int] = []
+    zeros = np.zeros
+
+    def make(*arguments: Any, **options: Any) -> np.ndarray:
+        return _counted(zeros(*arguments, **options), reads)
+
+    vars(np)["zeros"] = make
+    try:
+        yield reads
+    finally:
+        vars(np)["zeros"] = zeros
 
 
 def check_order(

@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 
-from pegasos_lib.exercises import Hint, ask, check, check_keeps, check_order, counted, fresh_rng
+from pegasos_lib.exercises import (
+    Hint,
+    ask,
+    check,
+    check_keeps,
+    check_order,
+    counted,
+    counted_zeros,
+    fresh_rng,
+)
 
 PROOF = {"A": "", "B": "A", "C": "A", "D": "BC"}
 
@@ -168,6 +177,23 @@ def test_what_is_read_of_a_matrix_is_counted(of_a_row, of_all):
         X, reads = counted(ROWS)
         np.testing.assert_allclose(ask(operation, X), operation(ROWS))
         assert least <= sum(reads) <= most
+
+
+def test_vectors_of_zeros_count_while_they_are_asked_to():
+    with counted_zeros() as reads:
+        V = np.zeros(1000)
+        V[[3, 5]] += 2.0
+        assert V[[3, 5]] @ np.ones(2) == 4
+        few = sum(reads)
+        V *= 0.5
+        length = np.sqrt(V @ V)
+        assert sum(reads) == few + 3000
+    assert few < 10
+    assert np.isclose(length, np.sqrt(2))
+    assert type(np.zeros(3)) is np.ndarray
+    with pytest.raises(KeyError), counted_zeros():
+        raise KeyError
+    assert type(np.zeros(3)) is np.ndarray
 
 
 def test_what_is_made_of_a_whole_matrix_counts_too_and_other_results_do_not():

@@ -155,16 +155,20 @@ OTHER = {
         return (min(q, limit) if project else q), square
     """,
     RUN: """
-        w, factor = np.zeros(d), 1.0  # the iterate is factor * w
+        w, factor, square = np.zeros(d), 1.0, 0.0  # the iterate is factor * w; ||w||^2
         for t, i in enumerate(draws.tolist(), start=1):
             at = slice(indptr[i], indptr[i + 1])
-            margin = y[i] * factor * (w[indices[at]] @ data[at])
+            product = w[indices[at]] @ data[at]
+            margin = y[i] * factor * product
             factor *= 1 - 1 / t
             if factor < 1e-50:
                 w, factor = w * factor, 1.0
+                product, square = w[indices[at]] @ data[at], w @ w
             if margin < 1:
-                w[indices[at]] += y[i] * data[at] / (factor * lam * t)
-            norm = factor * np.linalg.norm(w)
+                a = y[i] / (factor * lam * t)
+                w[indices[at]] += a * data[at]
+                square += a * (2 * product + a * (data[at] @ data[at]))
+            norm = factor * np.sqrt(square)
             if project and norm > 1 / np.sqrt(lam):
                 factor /= norm * np.sqrt(lam)
         return factor * w
@@ -244,7 +248,8 @@ MISTAKES = {
         "R = R2**0.5",
         "R = np.add.reduceat(data**2, np.minimum(indptr[:-1], len(data) - 1)).max() ** 0.5",
     ),
-    "1-last-row-forgotten": work("p1-steps", "for i in range(n)", "for i in range(n - 1)"),
+    "1-last-row-forgotten": work("p1-steps p1-work", "for i in range(n)", "for i in range(n - 1)"),
+    "1-only-what-is-not-0": work("p1-work", "len(values))", "np.count_nonzero(values))"),
     "2-first-step-no-hit": step("p2-hit p2-ball p2-work", "t == 1 or ", ""),
     "2-kink-is-a-hit": step("p2-hit", "< lam * (t - 1)", "<= lam * (t - 1)"),
     "2-margin-of-V": step("p2-hit p2-ball", "y * q * dot", "y * dot"),
@@ -254,7 +259,7 @@ MISTAKES = {
     "2-push-with-step-size": step(
         "p2-hit p2-ball p2-work", "push = y / q", "push = y / (q * lam * t)"
     ),
-    "2-norm-without-cross-term": step("p2-hit", " + 2 * push * dot", ""),
+    "2-norm-without-cross-term": step("p2-hit p2-ball", " + 2 * push * dot", ""),
     "2-norm-not-squared-push": step("p2-hit p2-ball", "push**2 * norm2", "push * norm2"),
     "2-norm-reads-all-again": step(
         "p2-work",
@@ -282,6 +287,32 @@ MISTAKES = {
     "2-does-not-fold": run("p2-fold", "if q < 1e-100", "if False"),
     "2-folds-and-forgets-V": run("p2-fold", "V = q * V", "pass"),
     "2-folds-and-forgets-the-norm": run("p2-fold", "square = sum(V**2)\n", "pass\n"),
+    "2-folds-the-norm-once": run("p2-fold", "square = sum(V**2)", "square = q * square"),
+    "2-folds-at-every-step": run("p2-run", "if q < 1e-100", "if True"),
+    "2-norm-of-all-of-V": run(
+        "p2-run", "    if project and", "    square = sum(V**2)\n    if project and"
+    ),
+    "2-run-is-dense": Mistake(
+        RUN,
+        "p2-run",
+        {
+            LOOPED[RUN]: dedented(
+                {
+                    RUN: """
+        w = np.zeros(d)
+        for t, i in enumerate(draws, start=1):
+            x = np.zeros(d)
+            x[indices[indptr[i] : indptr[i + 1]]] = data[indptr[i] : indptr[i + 1]]
+            hit = y[i] * (x @ w) < 1
+            w = (1 - 1 / t) * w + hit * y[i] * x / (lam * t)
+            if project:
+                w = w / max(1, np.sqrt(lam) * np.linalg.norm(w))
+        return w
+    """
+                }
+            )[RUN]
+        },
+    ),
     "2-run-without-q": run("p2-run p2-fold", "return q * V", "return V"),
     "2-run-divides-by-T-plus-1": run("p2-run p2-fold", "(lam * T)", "(lam * (T + 1))"),
     "2-run-counts-from-0": run("p2-run p2-fold", "range(1, T + 1)", "range(T)"),
@@ -290,6 +321,9 @@ MISTAKES = {
         GAP, "p3-work p3-never", {"first = t": "first = list(iterations).index(t)"}
     ),
     "3-strictly-below": Mistake(GAP, "p3-work", {"gap <= eps": "gap < eps"}),
+    "3-upper-median": Mistake(
+        GAP, "p3-work", {"np.median(firsts)": "sorted(firsts)[len(firsts) // 2]"}
+    ),
     "3-mean-for-median": Mistake(GAP, "p3-work p3-never", {"np.median": "np.mean"}),
     "3-last-time": Mistake(GAP, "p3-work p3-never", {"            break\n": ""}),
     "3-never-is-the-end": Mistake(GAP, "p3-never", {"first = np.inf": "first = iterations[-1]"}),
@@ -305,6 +339,22 @@ MISTAKES = {
     "3-omega-without-n": Mistake(BATCH, "p3-batch", {"(n * R2)": "R2"}),
     "3-cost-of-a-step-once": Mistake(
         BATCH, "p3-batch", {"(c_step + k * c_example)": "(c_step + c_example)"}
+    ),
+    "3-nearest-to-the-best-number": Mistake(
+        BATCH,
+        "p3-batch",
+        {
+            "return best": "best = (max(0, c_step / c_example * (1 / omega - 1))) ** 0.5\n"
+            "return min(sizes, key=lambda k: abs(k - best))"
+        },
+    ),
+    "3-stops-where-it-rises": Mistake(
+        BATCH,
+        "p3-batch",
+        {
+            "    if cost < least:\n        best": "    if cost >= least:\n        break\n"
+            "    if cost < least:\n        best"
+        },
     ),
     "3-fewest-steps": Mistake(
         BATCH, "p3-batch", {"cost = steps * (c_step + k * c_example)": "cost = steps"}
@@ -326,6 +376,22 @@ MISTAKES = {
     ),
     "4-empty-piece-is-the-end": pieces(
         "p4-pieces p4-once", "if piece is None", "if piece is None or len(piece[1]) == 0"
+    ),
+    "4-holds-all": Mistake(
+        PIECES,
+        "p4-once",
+        {
+            "batch = []\nwhile": "batch, held = [], []\nwhile",
+            "X, y = piece": "held.append(piece)\n    X, y = piece",
+        },
+    ),
+    "4-reads-all-first": Mistake(
+        PIECES,
+        "p4-once",
+        {
+            "while True:\n    piece = next_piece()\n": "held = list(iter(next_piece, None))\n"
+            "while True:\n    piece = held.pop(0) if held else None\n"
+        },
     ),
     "4-asks-once-more": pieces(
         "p4-once", "        break\n", "        next_piece()\n        break\n"
