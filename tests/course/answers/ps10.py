@@ -321,9 +321,9 @@ MISTAKES = {
     "4-sdca-always": Mistake(CHOICE, "p4-choice", {"pegasos < sdca": "False"}),
     "4-from-the-pass": Mistake(CHOICE, "p4-choice", {'"zero"': '"pass"'}),
     "4-pegasos-in-one-pass": Mistake(CHOICE, "p4-choice", {"pegasos < sdca": "pegasos < n"}),
-    "5-sign-of-the-bracket": Mistake(ORDER, "p5-lines p5-order", {'"J"': '"B"'}),
-    "5-gap-for-distance": Mistake(ORDER, "p5-lines p5-order", {'"H"': '"F"'}),
-    "5-slope-not-divided": Mistake(ORDER, "p5-lines p5-order", {'"G"': '"K"'}),
+    "5-sign-of-the-bracket": Mistake(ORDER, "p5-lines", {'"J"': '"B"'}),
+    "5-gap-for-distance": Mistake(ORDER, "p5-lines", {'"H"': '"F"'}),
+    "5-slope-not-divided": Mistake(ORDER, "p5-lines", {'"G"': '"K"'}),
     "5-that-step-too-early": Mistake(ORDER, "p5-order", {'"C", "G"': '"G", "C"'}),
     "5-both-cases-after-one": Mistake(ORDER, "p5-order", {'"J", "I"': '"I", "J"'}),
     "5-bracket-inserted-unproved": Mistake(

@@ -288,8 +288,8 @@ MISTAKES = {
     "4-part-counts-errors": Mistake(
         PART, "p4-missed", {"max(0, 1 - y[i] * (X[i] @ w))": "(y[i] * (X[i] @ w) < 1)"}
     ),
-    "5-constant": out_of_order("p5-lines p5-order", "ECBIAHD"),
-    "5-direction": out_of_order("p5-lines p5-order", "ECGFAHD"),
+    "5-constant": out_of_order("p5-lines", "ECBIAHD"),
+    "5-direction": out_of_order("p5-lines", "ECGFAHD"),
     "5-unbiased": out_of_order("p5-lines p5-order", "JECGIAH"),
     "5-all-lines": out_of_order("p5-lines p5-order", "ABCDEFGHIJ"),
     "5-no-lipschitz": out_of_order("p5-lines p5-order", "EGIAHD"),
