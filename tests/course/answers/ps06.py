@@ -105,7 +105,7 @@ COUNTED = {
     """,
     JUDGE: """
         margins, margins_test = y * X.dot(w), y_test * X_test.dot(w)
-        excess = lam * w.dot(w) / 2 + np.clip(1 - margins, 0, None).mean() - lower
+        excess = abs(lam * w.dot(w) / 2 + np.clip(1 - margins, 0, None).mean() - lower)
         here = np.count_nonzero(margins_test > 0) / margins_test.size
         below = here < min(np.count_nonzero(margins > 0) / margins.size, other_test)
         return ["finished", "overfitted", "not finished"][2 if excess > tol else int(below)]
@@ -150,6 +150,9 @@ MISTAKES = {
     "1-no-regulariser": Mistake(SUBGRADIENT, ALL_OF_1, {"lam * w_j": "0.0"}),
     "1-C-for-lam": Mistake(SUBGRADIENT, ALL_OF_1, {"lam * w_j": "w_j / (lam * len(y))"}),
     "1-kink-counts": Mistake(SUBGRADIENT, "p1-margin", {"margin < 1": "margin <= 1"}),
+    "1-no-label-in-the-sum": Mistake(SUBGRADIENT, ALL_OF_1, {"g[j] -= y[i] * ": "g[j] -= "}),
+    "1-no-label-in-the-margin": Mistake(SUBGRADIENT, ALL_OF_1, {"sum(y[i] * ": "sum("}),
+    "1-margin-nearly-1": Mistake(SUBGRADIENT, "p1-margin", {"margin < 1": "margin < 1 - 1e-6"}),
     "1-perceptron": Mistake(SUBGRADIENT, ALL_OF_1, {"margin < 1": "margin < 0"}),
     "1-batch-as-a-set": Mistake(SUBGRADIENT, "p1-batch", {"in batch": "in set(batch.tolist())"}),
     "1-changes-w": Mistake(SUBGRADIENT, "p1-batch", {"return": "w *= lam\nreturn"}),
@@ -216,19 +219,18 @@ MISTAKES = {
     "3-C-for-lam": Mistake(RUN, ALL_OF_3, {"T =": "lam = 1 / (lam * len(y))\nT ="}),
     "3-returns-one-array": Mistake(RUN, ALL_OF_3, {"return w, ": "return w  # "}),
     "4-no-regulariser": judge("p4-objective", "0.5 * lam * np.dot(w, w) + ", ""),
-    "4-regulariser-without-half": judge(
-        "p4-objective p4-overfitted p4-accuracy", "0.5 * lam", "lam"
-    ),
+    "4-regulariser-without-half": judge("p4-objective p4-accuracy", "0.5 * lam", "lam"),
     "4-norm-not-squared": judge("p4-objective", "np.dot(w, w)", "np.dot(w, w) ** 0.5"),
     "4-sum-for-mean": judge("p4-objective p4-accuracy", "total / len(y)", "total"),
     "4-C-for-lam": judge("p4-objective p4-overfitted p4-accuracy", "P - lower", "P / lam - lower"),
     "4-counts-errors": judge("p4-objective", "max(0.0, 1.0 - margin)", "margin <= 0"),
     "4-perceptron-loss": judge("p4-objective", "max(0.0, 1.0 - margin)", "max(0.0, -margin)"),
-    "4-sign-of-the-gap": judge("p4-objective p4-overfitted p4-accuracy", "P - lower", "lower - P"),
-    "4-gap-relative": judge("p4-objective p4-accuracy", "P - lower > tol", "P - lower > tol * P"),
-    "4-accuracy-decides": judge(
-        "p4-objective p4-overfitted p4-accuracy", "P - lower > tol", "1 - train > tol"
+    "4-sign-of-the-gap": judge("p4-objective p4-accuracy", "P - lower", "lower - P"),
+    "4-gap-relative": judge(
+        "p4-objective p4-overfitted p4-accuracy", "P - lower > tol", "P - lower > tol * P"
     ),
+    "4-accuracy-decides": judge("p4-objective", "P - lower > tol", "1 - train > tol"),
+    "4-tol-is-too-much": judge("p4-objective", "> tol", ">= tol"),
     "4-objective-of-the-test-set": judge(
         "p4-objective p4-overfitted p4-accuracy", "0.0, 0, 0", "0.0, 0, 0\nX, y = X_test, y_test"
     ),
@@ -252,6 +254,17 @@ if P - lower > tol:
         "p4-overfitted p4-accuracy", "test < train and test <", "test <= train and test <="
     ),
     "4-margin-0-is-right": judge("p4-accuracy", " > 0\ntrain", " >= 0\ntrain"),
+    "4-margin-0-is-label-minus-1": judge(
+        "p4-accuracy",
+        "right_test += y_i * np.dot(w, x_i) > 0",
+        "right_test += y_i == (1 if np.dot(w, x_i) > 0 else -1)",
+    ),
+    "4-margin-0-is-label-plus-1": judge(
+        "p4-accuracy",
+        "right_test += y_i * np.dot(w, x_i) > 0",
+        "right_test += y_i == (1 if np.dot(w, x_i) >= 0 else -1)",
+    ),
+    "4-right-from-margin-1": judge("p4-accuracy", "right += margin > 0", "right += margin > 1"),
     "4-test-divided-by-n": judge(
         "p4-overfitted p4-accuracy", "right_test / len(y_test)", "right_test / len(y)"
     ),
@@ -268,6 +281,11 @@ if P - lower > tol:
     "5-sum-before-comparator": out_of_order("p5-order", "EIDACHG"),
     "5-claim-first": out_of_order("p5-order", "GEIHDAC"),
     "5-convexity-after-claim": out_of_order("p5-order", "EIHDAGC"),
+    "5-small-letters": out_of_order("p5-lines p5-order", "eihdacg"),
+    "5-letters-of-no-line": out_of_order("p5-lines p5-order", "KLMNOPQ"),
+    "5-numbers": Mistake(
+        ORDER, "p5-lines p5-order", {LOOPED[ORDER]: "order_of_average = [1, 2, 3, 4, 5, 6, 7]"}
+    ),
     "5-a-word": Mistake(ORDER, "p5-lines p5-order", {"list(": "str("}, "counted"),
     "5-no-comparator": out_of_order("p5-lines p5-order", "EIDACG"),
 }
