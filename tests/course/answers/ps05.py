@@ -250,6 +250,18 @@ MISTAKES = {
         "p2-steps p2-ball",
         {"norm > 1 / np.sqrt(lam)": "norm > 1 / lam", "(np.sqrt(lam) * norm)": "(lam * norm)"},
     ),
+    "2-box-for-ball": Mistake(
+        SGD,
+        "p2-ball",
+        {
+            "w = w / (np.sqrt(lam) * norm)": "w = np.clip(w, -1 / np.sqrt(lam), 1 / np.sqrt(lam))",
+        },
+    ),
+    "2-kink-pushes": Mistake(SGD, "p2-ball", {"< 1:": "<= 1:"}),
+    "2-margin-without-the-label": Mistake(SGD, "p2-ball", {"y[i] * np.dot(w": "np.dot(w"}),
+    "2-margin-of-the-average": Mistake(
+        SGD, "p2-ball", {"np.dot(w, X[i]) <": "np.dot(sum(iterates) / t, X[i]) <"}
+    ),
     "2-average-with-the-last": Mistake(
         SGD, "p2-steps p2-ball", {"sum(iterates) / T": "(sum(iterates) + w) / (T + 1)"}
     ),
@@ -272,6 +284,9 @@ MISTAKES = {
     "3-lam-is-1": Mistake(FLOOR, "p3-start p3-limit", {"(1 - eta * lam)": "(1 - eta)"}),
     "3-one-step-too-many": Mistake(FLOOR, "p3-start", {"range(T)": "range(T + 1)"}),
     "3-floor-is-the-last": Mistake(FLOOR, "p3-limit", {"noise / (1 - keep)": "square"}),
+    "3-floor-from-the-square": Mistake(
+        FLOOR, "p3-limit", {"noise / (1 - keep)": "square / max(1e-9, 1 - keep**T)"}
+    ),
     "3-floor-of-the-theorem": Mistake(FLOOR, "p3-limit", {"noise / (1 - keep)": "eta / (2 * lam)"}),
     "3-step-of-the-theorem": Mistake(
         LONGEST, "p3-step", {"2 * eps * k * lam / (1 + eps * k * lam * lam)": "2 * eps * k * lam"}
