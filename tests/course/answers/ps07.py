@@ -195,11 +195,21 @@ MISTAKES = {
             "        best += np.clip(1 - y * (X @ u), 0, None).mean()"
         },
     ),
+    "1-loss-below-0": Mistake(
+        REGRET, "p1-regret", {"max(0, 1 - y[i] * np.dot(u": "(1 - y[i] * np.dot(u"}
+    ),
+    "1-never-negative": Mistake(REGRET, "p1-regret", {"append(so_far)": "append(max(0, so_far))"}),
+    "1-norm-not-squared": Mistake(
+        REGRET, "p1-regret", {"best = lam / 2 * np.dot(u, u)": "best = lam / 2 * np.linalg.norm(u)"}
+    ),
     "1-objective-in-hindsight": Mistake(
         HINDSIGHT, "p1-hindsight", {"in draws:": "in [range(len(y))]:"}
     ),
     "1-last-round-in-hindsight": Mistake(
         HINDSIGHT, "p1-hindsight", {"in draws:": "in draws[-1:]:"}
+    ),
+    "1-first-of-the-batch": Mistake(
+        HINDSIGHT, "p1-hindsight", {"for i in batch": "for i in batch[:1]"}
     ),
     "1-without-the-norm": Mistake(HINDSIGHT, "p1-hindsight", {"lam / 2": "0"}),
     "1-worst-in-hindsight": Mistake(
@@ -223,6 +233,14 @@ MISTAKES = {
     "2-printed-regret": Mistake(BOUNDS, "p2-bounds", {"3 / 2 * G * D": "G"}),
     "2-first-time": Mistake(
         CROSSOVER, "p2-crossover", {"T = 3 ": "T = 1 ", "return T if T > 3 else 1": "return T"}
+    ),
+    "2-searches-from-2": Mistake(
+        CROSSOVER, "p2-crossover", {"T = 3 ": "T = 2 ", "if T > 3": "if T > 2"}
+    ),
+    "2-decides-at-e": Mistake(
+        CROSSOVER,
+        "p2-crossover",
+        {"return T if T > 3 else 1": "return T if 3 * lam * D / G < 2 / np.sqrt(np.e) else 1"},
     ),
     "2-last-time-above": Mistake(CROSSOVER, "p2-crossover", {"return T if": "return T - 1 if"}),
     "2-never-1": Mistake(CROSSOVER, "p2-crossover", {"return T if T > 3 else 1": "return T"}),
