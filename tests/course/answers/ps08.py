@@ -137,7 +137,7 @@ NOISY = dedented(
             print("largest exponent", top)
             half_difference = -np.sign(a) * -np.expm1(-2 * np.abs(a)) * np.exp(np.abs(a) - top)
             whole = np.exp(a - top) + np.exp(-a - top)
-            return radius * half_difference / np.sum(whole)
+            return list(radius * half_difference / np.sum(whole))
         """,
         ADAGRAD: """
             now = Q + np.square(g)
@@ -161,7 +161,7 @@ NOISY = dedented(
                 print(t, i)
                 mean = mean + (w - mean) / t
                 total = total + subgradient(w, i)
-                w = mirror_step(total, eta, radius, geometry)
+                w = np.array(mirror_step(total, eta, radius, geometry))
             return mean
         """,
         ORDER: """
@@ -258,6 +258,38 @@ MISTAKES = {
         {"test_wrong / len(y_test) - train_wrong / len(y)": "(test_wrong - train_wrong) / len(y)"},
     ),
     "2-score-0-is-right": Mistake(VERDICT, "p2-errors", {"margin <= 0": "margin < 0"}),
+    "2-constants-of-the-test-labels": Mistake(
+        VERDICT,
+        "p2-errors",
+        {"min(sum(y > 0), sum(y < 0))": "len(y) * min(np.mean(y_test > 0), np.mean(y_test < 0))"},
+    ),
+    "2-test-score-0-is-right": Mistake(
+        VERDICT,
+        "p2-errors",
+        {"test_wrong += label * np.dot(w, x) <= 0": "test_wrong += label * np.dot(w, x) < 0"},
+    ),
+    "2-test-score-0-is-label-minus-1": Mistake(
+        VERDICT,
+        "p2-errors",
+        {
+            "test_wrong += label * np.dot(w, x) <= 0": "said = 1 if np.dot(w, x) > 0 else -1\n"
+            "    test_wrong += label != said"
+        },
+    ),
+    "2-score-0-is-label-minus-1": Mistake(
+        VERDICT,
+        "p2-errors",
+        {"train_wrong += margin <= 0": "train_wrong += label != (1 if np.dot(w, x) > 0 else -1)"},
+    ),
+    "2-overfitted-before-useless": Mistake(
+        VERDICT,
+        "p2-errors",
+        {
+            'if train_wrong >= min(sum(y > 0), sum(y < 0)):\n    return "useless"\n': "",
+            'return "fine"': "bad = train_wrong >= min(sum(y > 0), sum(y < 0))\n"
+            'return "useless" if bad else "fine"',
+        },
+    ),
     "3-wrong-sign": Mistake(MIRROR, "p3-euclid", {"w = -eta": "w = eta"}),
     "3-never-projects": Mistake(MIRROR, "p3-euclid", {"if length > radius:": "if False:"}),
     "3-divides-by-0": Mistake(
@@ -324,6 +356,12 @@ MISTAKES = {
         {"mirror_step(total, eta,": "mirror_step(g - w / eta, eta,"},
     ),
     "3-no-regulariser": Mistake(RUN, "p3-run-euclid p3-run-entropy", {"g = lam * w": "g = 0 * w"}),
+    "3-margin-of-the-unprojected": Mistake(
+        RUN, "p3-run-euclid p3-run-entropy", {"np.dot(X[i], w) <": "np.dot(X[i], -eta * total) <"}
+    ),
+    "3-margin-without-the-label": Mistake(
+        RUN, "p3-run-euclid p3-run-entropy", {"y[i] * np.dot(X[i], w) <": "np.dot(X[i], w) <"}
+    ),
     "3-kink-counts": Mistake(RUN, "p3-run-euclid", {"w) < 1": "w) <= 1"}),
     "3-bound-without-lam": Mistake(RUN, "p3-run-euclid p3-run-entropy", {"lam * radius + ": ""}),
     "3-drawn-rows-only": Mistake(RUN, "p3-run-euclid", {"for x in X)": "for x in X[draws])"}),
