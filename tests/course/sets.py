@@ -142,9 +142,12 @@ def _compiled(source, name):
     return compile(source, name, "exec")
 
 
-def graded_here(name, answers):
-    """Run a set's source with other answers in this process; return the failed tests' messages."""
-    names, failed = {}, {}
+def graded_here(name, answers, names=None):
+    """Run a set's source with other answers in this process; return the failed tests' messages.
+
+    It runs in `names`, a new namespace if there is none.
+    """
+    names, failed = {} if names is None else names, {}
     for cell in _parsed(source_of(name)).cells:
         if cell.cell_type == "code" and nbgrader_of(cell) and not is_manual(cell):
             try:

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import textwrap
 from collections import Counter
 
 import matplotlib.pyplot as plt
@@ -20,6 +21,7 @@ from .sets import (
     look_here,
     nbgrader_of,
     problem_of,
+    put,
     read,
     region,
     right_answers,
@@ -159,3 +161,33 @@ def test_a_blank_answer_fails_every_test(name):
     failed = graded_here(name, blank)
     tests = {cell.id for cell in read(source_of(name)).cells if is_test(cell)}
     assert tests <= set(failed), f"passed by nobody's work: {sorted(tests - set(failed))}"
+
+
+# A right answer that at its end changes an array, if the argument is one.
+SPOILING = """\
+def _course_inner({argument}):
+{answer}
+if isinstance({argument}, np.ndarray):
+    global _course_spoiled
+    _course_spoiled = True
+    _course_kept = {argument}.copy()
+    {argument} += 1
+    return _course_inner(_course_kept)
+return _course_inner({argument})"""
+
+
+# In these sets the tests look at every function.
+@pytest.mark.parametrize("name", ["ps05", "ps06", "ps07", "ps08"])
+def test_a_function_that_changes_an_array_loses_a_point(name):
+    own = course_answers(name)
+    for cell in read(source_of(name)).cells:
+        if not is_answer(cell) or not cell.source.startswith("def "):
+            continue
+        (function,) = ast.parse(put(cell.source, "### BEGIN SOLUTION", "pass")).body
+        for argument in (one.arg for one in function.args.args):
+            answer = textwrap.indent(own[cell.id], "    ")
+            spoiled = own | {cell.id: SPOILING.format(argument=argument, answer=answer)}
+            failed = graded_here(name, spoiled, names := {})
+            assert failed or "_course_spoiled" not in names, (
+                f"{function.name} may change {argument}"
+            )
