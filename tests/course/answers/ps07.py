@@ -130,11 +130,13 @@ NOISY = LOOPED | dedented(
             return np.array(G**2 / lam * 0.5 * (1 + np.log(T))), np.float64(1.5 * G * D * T**0.5)
         """,
         CROSSOVER: """
+            from scipy.special import lambertw
+
             q = 3 * lam * D / G
-            T = 1000
-            while T > 0 and 1 + np.log(T) <= q * np.sqrt(T):
-                T -= 1
-            return float(T + 1)
+            if q >= 2 / np.sqrt(np.e):
+                return 1
+            s = -2 / q * lambertw(-q / (2 * np.sqrt(np.e)), -1).real
+            return np.ceil(s * s)
         """,
         STEP: """
             print("lam", lam)
@@ -236,11 +238,6 @@ MISTAKES = {
     ),
     "2-searches-from-2": Mistake(
         CROSSOVER, "p2-crossover", {"T = 3 ": "T = 2 ", "if T > 3": "if T > 2"}
-    ),
-    "2-decides-at-e": Mistake(
-        CROSSOVER,
-        "p2-crossover",
-        {"return T if T > 3 else 1": "return T if 3 * lam * D / G < 2 / np.sqrt(np.e) else 1"},
     ),
     "2-last-time-above": Mistake(CROSSOVER, "p2-crossover", {"return T if": "return T - 1 if"}),
     "2-never-1": Mistake(CROSSOVER, "p2-crossover", {"return T if T > 3 else 1": "return T"}),
