@@ -313,10 +313,10 @@ MISTAKES = {
     "4-lower-gap-wins": Mistake(
         CHEAPER, "p4-cheaper", {"costs[0] < costs[1]": "min(gaps_gd) < min(gaps_sgd)"}
     ),
-    "5-unbiased-in-every-run": Mistake(ORDER, "p5-lines p5-order", {'"B"': '"E"'}),
-    "5-noise-neglected": Mistake(ORDER, "p5-lines p5-order", {'"F"': '"H"'}),
+    "5-unbiased-in-every-run": Mistake(ORDER, "p5-lines", {'"B"': '"E"'}),
+    "5-noise-neglected": Mistake(ORDER, "p5-lines", {'"F"': '"H"'}),
     "5-no-noise-at-the-minimum": Mistake(ORDER, "p5-lines p5-order", {'"D"': '"K"'}),
-    "5-one-line-too-many": Mistake(ORDER, "p5-lines p5-order", {'"D"': '"K", "D"'}),
+    "5-one-line-too-many": Mistake(ORDER, "p5-lines", {'"D"': '"K", "D"'}),
     "5-one-line-short": Mistake(ORDER, "p5-lines p5-order", {'"G", ': ""}),
     "5-growth-before-the-mean": Mistake(ORDER, "p5-order", {'"B", "I"': '"I", "B"'}),
     "5-means-before-the-square": Mistake(ORDER, "p5-order", {'"C", "J"': '"J", "C"'}),

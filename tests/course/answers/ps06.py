@@ -272,9 +272,9 @@ if P - lower > tol:
         "p4-objective p4-overfitted p4-accuracy", 'return "finished"', "return True"
     ),
     "5-no-jensen": out_of_order("p5-lines p5-order", "EIHDAG"),
-    "5-jensen-backwards": out_of_order("p5-lines p5-order", "EIHDAJG"),
-    "5-next-iterate": out_of_order("p5-lines p5-order", "BIHDACG"),
-    "5-hindsight-line-too": out_of_order("p5-lines p5-order", "EIHFDACG"),
+    "5-jensen-backwards": out_of_order("p5-lines", "EIHDAJG"),
+    "5-next-iterate": out_of_order("p5-lines", "BIHDACG"),
+    "5-hindsight-line-too": out_of_order("p5-lines", "EIHFDACG"),
     "5-all-lines": out_of_order("p5-lines p5-order", "ABCDEFGHIJ"),
     "5-mean-before-conditional": out_of_order("p5-order", "IEHDACG"),
     "5-sum-before-theorem": out_of_order("p5-order", "EIHADCG"),

@@ -372,8 +372,8 @@ MISTAKES = {
     "3-norm-for-entry": Mistake(
         RUN, "p3-run-entropy", {"largest = np.max(np.abs(X))": "largest = R"}
     ),
-    "4-minimiser-above": Mistake(ORDER, "p4-lines p4-order", {'"E"': '"C"'}),
-    "4-no-half": Mistake(ORDER, "p4-lines p4-order", {'"F"': '"G"'}),
+    "4-minimiser-above": Mistake(ORDER, "p4-lines", {'"E"': '"C"'}),
+    "4-no-half": Mistake(ORDER, "p4-lines", {'"F"': '"G"'}),
     "4-inserts-too-early": Mistake(ORDER, "p4-order", {'"F", "H"': '"H", "F"'}),
     "4-definition-after-use": Mistake(ORDER, "p4-order", {'"B", "F", "H"': '"F", "H", "B"'}),
     "4-sums-first": Mistake(ORDER, "p4-order", {'"I", "D"': '"D", "I"'}),
