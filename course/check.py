@@ -52,6 +52,7 @@ def run(path, progress=lambda done, total: None):
     client = NotebookClient(
         notebook, timeout=SECONDS, allow_errors=True, kernel_name="python3", on_cell_executed=ran,
         resources={"metadata": {"path": str(path.parent.resolve())}},
+        extra_arguments=["--log-level=ERROR"],  # the kernel's own warnings are no student's concern
     )  # fmt: skip
     try:
         client.execute()

@@ -399,7 +399,7 @@ def test_gain_is_shown_for_each_question(graded):
 # A student's own check
 
 
-def test_check_says_of_each_test_what_it_found(graded, tmp_path):
+def test_check_says_of_each_test_what_it_found(graded, tmp_path, capfd):
     released = graded[0] / "release" / "tiny" / "tiny.ipynb"
     notebook = tmp_path / "mine.ipynb"
     notebook.write_bytes(content := tiny.answered(released, "return -2 * x"))
@@ -408,6 +408,7 @@ def test_check_says_of_each_test_what_it_found(graded, tmp_path):
     assert tiny.HINT in told
     assert "0 of 1 visible tests passed, 0 of 2 points." in told
     assert notebook.read_bytes() == content
+    assert capfd.readouterr().err == "", "the kernel says something"
     notebook.write_text("{}")
     assert "is not a notebook" in run(graded[0], "check", notebook, fails=True)
 
