@@ -1,6 +1,5 @@
 """Read nbgrader's gradebook: who has which points, what is left to grade, and exports of it."""
 
-import csv
 from dataclasses import dataclass
 
 from nbgrader.api import Gradebook, MissingEntry
@@ -126,13 +125,3 @@ def people_of(rows):
 def number(value):
     """Return a number of points without needless zeros."""
     return f"{value:g}"
-
-
-def write_csv(path, lines):
-    """Write lines as CSV; a text that a spreadsheet would run as a formula is shown as text."""
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([[plain(cell) for cell in line] for line in lines])
-
-
-def plain(cell):
-    return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t")) else cell

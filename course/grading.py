@@ -4,7 +4,9 @@
 is known, and what was graded by hand stays.
 """
 
+import fcntl
 import logging
+import math
 import os
 import re
 import warnings
@@ -25,12 +27,12 @@ from nbgrader.converters.base import NbGraderException
 from sqlalchemy.exc import SAWarning
 from traitlets.config import PyFileConfigLoader
 
-from course.collect import NotUnderstoodError
 from course.gradebook import open_gradebook
 from course.grader import sandbox
 from course.grader.autograde import IsolatedAutograde
 from course.grader.sandbox import UNSAFE_VARIABLE
 from course.grader.submission import unreadable
+from course.tables import NotUnderstoodError, read_table, write_table
 
 LOG = "nbgrader.log"
 NO_NEW_CELLS = "Cannot add or remove cells"
@@ -38,12 +40,25 @@ NO_NEW_CELLS = "Cannot add or remove cells"
 
 @contextmanager
 def connect(course, unsafe=False):
-    """Give nbgrader's own interface, with the settings of a course's folder, and keep a log."""
+    """Give nbgrader's own interface, with the settings of a course's folder, and keep a log.
+
+    Raises
+    ------
+    NotUnderstoodError
+        If another command has it: each would take the other's files away.
+    """
     config = PyFileConfigLoader("nbgrader_config.py", path=str(course)).load_config()
     config.CourseDirectory.root = str(course)
     config.CourseDirectory.db_url = f"sqlite:///{course / 'gradebook.db'}"
     api = NbGraderAPI(config=config)
     handler = logging.FileHandler(course / LOG, encoding="utf-8")
+    try:
+        fcntl.flock(handler.stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        handler.close()
+        raise NotUnderstoodError(
+            f"Another command works on {course} at this moment: wait until it has ended."
+        ) from None
     handler.setLevel(logging.WARNING)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     api.log.addHandler(handler)
@@ -87,8 +102,8 @@ def reason(result):
     if "KeyboardInterrupt" in result["error"]:
         raise KeyboardInterrupt
     said = [*result["error"].splitlines(), *result.get("log", "").splitlines()]
-    errors = [line.strip() for line in said if re.match(r"[\w.]*(Error|Exception|Entry): ", line)]
-    return (errors or said)[-1]
+    errors = [line for line in map(str.strip, said) if re.match(r"[\w.]*(Error|Entry): ", line)]
+    return (errors or said)[-1].strip()
 
 
 def register(api, name):
@@ -242,40 +257,85 @@ def proofs(course, name, students=()):
     return lines
 
 
-def mark(course, name, lines):
-    """Enter the points and comments of a filled-in sheet; lines without points stay as they are.
-
-    Return how many were entered.
+def write_sheet(course, name, path, lines):
+    """Write the sheet of what `proofs` returns.
 
     Raises
     ------
     NotUnderstoodError
-        If a line names no answer of a student, or has no possible number of points.
+        If a sheet is there with points or comments that were not entered.
     """
-    entered = 0
+    if path.is_file():
+        with open_gradebook(course) as book:
+            for place, line in read_table(path, ["student", "cell", "points", "comment"]):
+                if not is_entered(book, name, line):
+                    raise NotUnderstoodError(
+                        f"{path}, line {place}, has points or a comment that are not entered: "
+                        "enter them with marks, or name another sheet with --to."
+                    )
+    write_table(path, [list(lines[0]), *(list(line.values()) for line in lines)])
+
+
+def is_entered(book, name, line):
+    """Tell whether the gradebook holds the points and the comment of a sheet's line."""
+    points, comment = line["points"].strip(), line["comment"].split()
+    try:
+        grade = book.find_grade(line["cell"], name, name, line["student"])
+        told = book.find_comment(line["cell"], name, name, line["student"]).manual_comment
+    except MissingEntry:
+        return not (points or comment)
+    given = grade.auto_score if grade.manual_score is None else grade.manual_score
+    same = not comment or comment == (told or "").split()
+    return same and (not points or number_of_points(points) == given)
+
+
+def number_of_points(text):
+    """Return a number of points, NaN if it is none; a comma may stand for the point."""
+    try:
+        return float(text.strip().replace(",", "."))
+    except ValueError:
+        return math.nan
+
+
+def mark(course, name, sheet):
+    """Enter the points and comments of a filled-in sheet; lines without both stay as they are.
+
+    Return how many lines have points, and how many there are.
+
+    Raises
+    ------
+    NotUnderstoodError
+        If it is no such sheet, a line names no answer of a student or has no possible number of
+        points, or two lines of one answer differ.
+    """
+    lines, seen, entered = read_table(sheet, ["student", "cell", "points"]), {}, 0
     with open_gradebook(course) as book:
-        for place, line in enumerate(lines, start=2):
-            student, cell, points = (line.get(key) or "" for key in ("student", "cell", "points"))
-            if not points.strip():
+        for place, line in lines:
+            student, cell, points = (line[key].strip() for key in ("student", "cell", "points"))
+            comment = line.get("comment", "").strip()
+            if not points and not comment:
                 continue
+            if seen.setdefault((student, cell), (points, comment)) != (points, comment):
+                raise NotUnderstoodError(
+                    f"{sheet}, line {place}: {student!r} has other points or another comment for "
+                    f"{cell!r} further up."
+                )
             try:
                 grade = book.find_grade(cell, name, name, student)
+                told = book.find_comment(cell, name, name, student)
             except MissingEntry:
                 raise NotUnderstoodError(
-                    f"line {place}: {student!r} has no answer {cell!r} in {name}."
+                    f"{sheet}, line {place}: {student!r} has no answer {cell!r} in {name}."
                 ) from None
-            try:
-                value = float(points)
-            except ValueError:
-                value = -1.0
-            if not 0 <= value <= grade.max_score:
+            value = number_of_points(points)
+            if points and not 0 <= value <= grade.max_score:
                 raise NotUnderstoodError(
-                    f"line {place}: {points!r} is no number from 0 to {grade.max_score:g}."
+                    f"{sheet}, line {place}: {points!r} is no number from 0 to {grade.max_score:g}."
                 )
-            if grade.needs_manual_grade or value != grade.score:
+            if points and (grade.needs_manual_grade or value != grade.score):
                 grade.manual_score, grade.needs_manual_grade = value, False
-            if (line.get("comment") or "").strip():
-                book.find_comment(cell, name, name, student).manual_comment = line["comment"]
-            entered += 1
+            if "comment" in line:
+                told.manual_comment = comment or None
+            entered += bool(points)
         book.db.commit()
-    return entered
+    return entered, len(lines)

@@ -183,7 +183,7 @@ class Submission:
             self._drop("cell", name, told)
             output, error = "", ["RuntimeError", told]
         if error:
-            self.failed_cells[name] = ": ".join(error)
+            self.failed_cells[name] = ": ".join(filter(None, error))
         return output, error
 
     def _replace(self, name, function):

@@ -1,22 +1,28 @@
 """The commands of the course, from release to export, on a set that is made here."""
 
 import csv
+import io
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import zipfile
 from pathlib import PurePosixPath
 
+import click
 import nbformat
 import pytest
 from click.testing import CliRunner
+from sqlalchemy.exc import OperationalError
 
-from course.__main__ import main
-from course.collect import NotUnderstoodError, gather, owner, read_roster
+from course.__main__ import Commands, main
+from course.collect import gather, owner, read_roster
 from course.gain import gains
 from course.gradebook import rows_of
+from course.grading import proofs
+from course.tables import NotUnderstoodError
 
 from . import tiny
 from .sets import (
@@ -194,13 +200,6 @@ def test_of_a_folder_each_file_is_taken_or_named_with_the_reason(tmp_path):
     assert "STUDENT_ps06.ipynb" in told["ps06.ipynb"]
 
 
-@pytest.mark.parametrize("text", ["name\nx\n", "id\na\na\n", "id\n../x\n", "id,email\n,x@y.z\n"])
-def test_a_roster_with_a_fault_is_refused(tmp_path, text):
-    (tmp_path / "roster.csv").write_text(text)
-    with pytest.raises(NotUnderstoodError, match="line "):
-        read_roster(tmp_path / "roster.csv")
-
-
 # Grading
 
 
@@ -290,16 +289,16 @@ def test_exports_have_the_columns_that_the_systems_import(graded, tmp_path):
 
 
 def test_a_name_is_no_formula_in_a_spreadsheet(tmp_path):
-    from course.gradebook import write_csv
+    from course.tables import write_table
 
-    write_csv(tmp_path / "x.csv", [["=1+1", "a"]])
+    write_table(tmp_path / "x.csv", [["=1+1", "a"]])
     assert (tmp_path / "x.csv").read_text(encoding="utf-8").strip() == "'=1+1,a"
 
 
 def sheet_of(course, name="tiny"):
     path = course / "sheet.csv"
     run(course, "proofs", name, "--to", path)
-    with path.open(newline="", encoding="utf-8") as file:
+    with path.open(newline="", encoding="utf-8-sig") as file:
         return path, list(csv.DictReader(file))
 
 
@@ -346,6 +345,134 @@ def test_what_was_graded_by_hand_stays_when_tests_points_or_answers_change(cours
     tiny.write_source(course, more=True)
     assert "Cells came to tiny or went" in run(course, "grade", "tiny", fails=True)
     assert points(course)["jdoe"][0] == 3.0
+
+
+@pytest.fixture(scope="module")
+def with_proofs(tmp_path_factory):
+    """A course in which three students wrote a proof, and the sheet for it."""
+    course = new_course(tmp_path_factory.mktemp("with proofs"))
+    run(course, "assignments")
+    released, folder = course / "release" / "tiny" / "tiny.ipynb", course.parent / "came back"
+    folder.mkdir()
+    for student, proof in [("jdoe", "=1+1"), ("mroe", "- für\n- alle"), ("late", "Klar.")]:
+        notebook = tiny.answered(released, "return 2 * x", proof)
+        (folder / f"{student}_tiny.ipynb").write_bytes(notebook)
+    run(course, "grade", "tiny", folder)
+    return course
+
+
+@pytest.mark.parametrize(
+    ("encoding", "comma", "end", "decimal"),
+    [
+        ("utf-8-sig", ";", "\r\n", ","),  # Excel in German
+        ("utf-8", ",", "\n", "."),  # LibreOffice in English
+        ("utf-16", "\t", "\r\n", ","),  # Excel's Unicode text
+    ],
+)
+def test_a_sheet_comes_back_from_any_spreadsheet(with_proofs, encoding, comma, end, decimal):
+    path = with_proofs / f"{encoding}.csv"
+    run(with_proofs, "proofs", "tiny", "--to", path)
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("\ufeff"), "Excel does not see that it is UTF-8"
+    lines = list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline="")))
+    assert [line["answer"] for line in lines] == ["'=1+1", "Klar.", "'- für\n- alle"]
+    lines[0] |= {"points": f"2{decimal}5", "comment": "'-1 für λ"}
+    lines[1] |= {"points": "", "comment": "Nein; warum?"}
+    lines[2] |= {"points": "4", "comment": ""}
+    columns = ["comment", "answer", "points", "cell", "student"]
+    with path.open("w", newline="", encoding=encoding) as file:
+        writer = csv.DictWriter(
+            file, columns, extrasaction="ignore", delimiter=comma, lineterminator=end
+        )
+        writer.writeheader()
+        writer.writerows(lines)
+    assert "2 of 3 answers have points" in run(with_proofs, "marks", "tiny", path)
+    assert points(with_proofs)["jdoe"] == (4.5, "graded")
+    kept = {line["student"]: line["comment"] for line in proofs(with_proofs, "tiny")}
+    assert kept == {"jdoe": "-1 für λ", "late": "Nein; warum?", "mroe": ""}
+    run(with_proofs, "proofs", "tiny", "--to", path)  # for all of it is entered
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (("jdoe,tiny-p2-proof,1", "jdoe,tiny-p2-proof,1\njdoe,tiny-p2-proof,2"), "further up"),
+        (("jdoe,", "jdo,"), "line 2: 'jdo' has no answer"),
+        (("tiny-p2-proof", "tiny-p1-test"), "line 2: 'jdoe' has no answer 'tiny-p1-test'"),
+        (("proof,1", "proof,4.5"), "line 2: '4.5' is no number from 0 to 4"),
+        (("proof,1", "proof,½"), "'½' is no number"),
+        (("points", "marks"), "no column points"),
+        (("student,cell,points\n", ""), "holds jdoe, tiny-p2-proof, 1"),
+    ],
+)
+def test_a_sheet_with_a_fault_enters_nothing(with_proofs, tmp_path, change, told):
+    before = points(with_proofs)
+    sheet = tmp_path / "sheet.csv"
+    sheet.write_text("student,cell,points\njdoe,tiny-p2-proof,1\n".replace(*change), "utf-8")
+    said = run(with_proofs, "marks", "tiny", sheet, fails=True)
+    assert told in said
+    assert "Nothing was entered." in said
+    assert points(with_proofs) == before
+
+
+@pytest.mark.parametrize("column", ["points", "comment"])
+def test_a_sheet_that_is_not_entered_is_not_written_over(with_proofs, column):
+    path, lines = sheet_of(with_proofs)
+    lines[1][column] = "3.25"
+    content = fill_in(path, lines).read_bytes()
+    told = run(with_proofs, "proofs", "tiny", "--to", path, fails=True)
+    assert f"{path}, line 3, has points or a comment that are not entered" in told
+    assert path.read_bytes() == content
+    path.unlink()
+
+
+def test_a_second_command_waits_for_the_first(with_proofs):
+    from course.grading import connect
+
+    with connect(with_proofs):
+        for command in ("grade", "feedback"):
+            told = run(with_proofs, command, "tiny", fails=True)
+            assert "Another command works on" in told
+    run(with_proofs, "feedback", "tiny")
+
+
+def test_a_page_that_cannot_be_written_is_told_with_the_reason(with_proofs):
+    page = with_proofs / "feedback"
+    shutil.rmtree(page, ignore_errors=True)
+    page.write_text("a file in the place of the folder")
+    told = run(with_proofs, "feedback", "tiny", fails=True)
+    page.unlink()
+    assert re.search(r"^No page for jdoe: \w+Error: .*feedback", told, re.M)
+
+
+def test_a_seed_that_is_none_stops_before_anybody_is_graded(with_proofs, monkeypatch):
+    monkeypatch.setenv("PEGASOS_COURSE_SEED", "twenty")
+    told = run(with_proofs, "grade", "tiny", fails=True)
+    assert "PEGASOS_COURSE_SEED must be a nonnegative integer, got 'twenty'" in told
+
+
+def test_a_disk_a_file_or_a_gradebook_at_fault_is_told_in_a_sentence(course, tmp_path):
+    full = sqlite3.OperationalError("database or disk is full")
+    faults = {
+        OSError(28, "No space left on device", "x.csv"): "No space left on device: 'x.csv'",
+        OperationalError("INSERT", {}, full): "gradebook.db: database or disk is full.",
+        NotUnderstoodError("so it is"): "so it is",
+    }
+    for fault, told in faults.items():
+
+        @click.group(cls=Commands)
+        @click.pass_context
+        def commands(context):
+            context.obj = course
+
+        @commands.command()
+        def fails(fault=fault):
+            raise fault
+
+        result = CliRunner().invoke(commands, ["fails"])
+        assert (result.exit_code, result.output.count("\n")) == (1, 1), result.output
+        assert result.output.startswith("Error: ")
+        assert told in result.output
 
 
 def test_without_a_sandbox_nothing_is_graded_unless_unsafe_which_every_export_says(
