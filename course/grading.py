@@ -60,6 +60,8 @@ def connect(course, unsafe=False):
             f"Another command works on {course} at this moment: wait until it has ended."
         ) from None
     handler.setLevel(logging.WARNING)
+    # nbconvert says this of each preprocessor for each student.
+    handler.addFilter(lambda record: "not recognized by" not in record.getMessage())
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     api.log.addHandler(handler)
     if unsafe:
@@ -127,11 +129,14 @@ def register(api, name):
 
 
 class ClassGrader(IsolatedAutograde):
-    """Grades some students' notebooks of a set, tells of each, and keeps why one was not graded."""
+    """Grades some students' notebooks of a set, tells of each, and keeps why one was not graded.
 
-    def __init__(self, students, tell, **kwargs):
+    `marked` holds by student the answers that were graded by hand.
+    """
+
+    def __init__(self, students, marked, tell, **kwargs):
         super().__init__(**kwargs)
-        self.students, self.tell, self.troubles = set(students), tell, {}
+        self.students, self.marked, self.tell, self.troubles = set(students), marked, tell, {}
 
     def init_notebooks(self):
         super().init_notebooks()
@@ -146,6 +151,9 @@ class ClassGrader(IsolatedAutograde):
         except Exception as error:
             self.troubles[student] = f"{type(error).__name__}: {error}"
             raise
+        if student in self.marked:  # at once: grading that is interrupted goes on from here
+            root, name = Path(self.coursedir.root), self.coursedir.assignment_id
+            keep_marks(root, name, student, self.marked[student])
 
 
 def autograde(api, name, students, tell):
@@ -164,13 +172,14 @@ def autograde(api, name, students, tell):
         Called with each student's id when their turn comes.
     """
     root = Path(api.coursedir.root)
-    marked = {student: answers_of(root, name, student) for student in marked_by_hand(root, name)}
+    marked = {}
+    for student, cells in marked_by_hand(root, name).items():
+        answers = answers_of(root, name, student)
+        marked[student] = {cell: answers.get(cell) for cell in cells}
     api.coursedir.assignment_id = name
-    grader = ClassGrader(students, tell, coursedir=api.coursedir, parent=api, force=True)
+    grader = ClassGrader(students, marked, tell, coursedir=api.coursedir, parent=api, force=True)
     with suppress(NbGraderException):  # the log has what it sums up
         grader.start()
-    for student in marked.keys() & set(students):
-        keep_marks(root, name, student, marked[student])
     troubles = {}
     for student in students:
         told = unreadable(root / "submitted" / student / name / f"{name}.ipynb")
@@ -200,11 +209,15 @@ def answers_of(course, name, student):
 
 
 def marked_by_hand(course, name):
-    """Return the students who have a grade that was given by hand."""
+    """Return by student the cells whose grade by hand is not to be looked at again."""
+    cells = {}
     with open_gradebook(course) as book:
-        rows = book.db.query(SubmittedAssignment.student_id).join(Assignment)
+        rows = book.db.query(SubmittedAssignment.student_id, Grade).join(Assignment)
         rows = rows.join(SubmittedNotebook).join(Grade).filter(Assignment.name == name)
-        return sorted({student for (student,) in rows.filter(Grade.manual_score.is_not(None))})
+        for student, grade in rows.filter(Grade.manual_score.is_not(None)):
+            if not grade.needs_manual_grade:
+                cells.setdefault(student, []).append(grade.name)
+    return cells
 
 
 def keep_marks(course, name, student, before):

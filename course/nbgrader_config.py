@@ -7,7 +7,6 @@ from pathlib import Path
 
 import nbgrader.apps.api
 import nbgrader.apps.autogradeapp
-from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbgrader import utils
 from nbgrader.preprocessors import (
     AssignLatePenalties,
@@ -21,6 +20,7 @@ from nbgrader.preprocessors import (
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
+from course.feedback import TEMPLATES, FeedbackExporter, TellWhatWaits  # noqa: E402
 from course.grader.autograde import IsolatedAutograde  # noqa: E402
 from course.grader.preprocessors import (  # noqa: E402
     IsolatedGrade,
@@ -49,8 +49,7 @@ class ShortenTestOutput(NbGraderPreprocessor):
             for out in cell.outputs:
                 if out.ename not in self.ours or not utils.is_grade(cell):
                     out.evalue = textwrap.shorten(out.evalue, 160, placeholder=" ...")
-                lines = f"{out.ename}: {out.evalue}".splitlines()
-                out.traceback = [textwrap.fill(line, 100, subsequent_indent="  ") for line in lines]
+                out.traceback = []
         return nb, resources
 
 
@@ -111,5 +110,8 @@ c.GenerateFeedback.preprocessors = [
     ShortenTestOutput,
     ShortenLongCells,
     ClearHiddenTests,
-    CSSHTMLHeaderPreprocessor,
+    TellWhatWaits,
 ]
+c.GenerateFeedback.exporter_class = FeedbackExporter
+# nbgrader's own templates would stand before it.
+c.FeedbackExporter.extra_template_basedirs = [str(TEMPLATES)]

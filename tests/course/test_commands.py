@@ -18,10 +18,10 @@ from click.testing import CliRunner
 from sqlalchemy.exc import OperationalError
 
 from course.__main__ import Commands, main
-from course.collect import gather, owner, read_roster
+from course.collect import gather, hand_in, owner, read_roster
 from course.gain import gains
 from course.gradebook import rows_of
-from course.grading import proofs
+from course.grading import autograde, connect, proofs
 from course.tables import NotUnderstoodError
 
 from . import tiny
@@ -342,9 +342,25 @@ def test_what_was_graded_by_hand_stays_when_tests_points_or_answers_change(cours
     _, lines = sheet_of(course)
     assert (lines[0]["points"], lines[0]["comment"]) == ("", "Say what even means.")
 
+    run(course, "marks", "tiny", fill_in(path, [lines[0] | {"points": "2"}]))
+    notebook.write_bytes(tiny.answered(released, "return 2 * x", "A third proof."))
+    (folder / "mroe_tiny.ipynb").write_bytes(tiny.answered(released, "return 2 * x"))
+
+    def interrupt(student):
+        if student == "mroe":
+            raise KeyboardInterrupt
+
+    for one in gather(folder, "tiny", {})[0].values():
+        hand_in(one, course, "tiny")
+    with connect(course) as api, pytest.raises(KeyboardInterrupt):
+        autograde(api, "tiny", ["jdoe", "mroe"], interrupt)
+    for _ in range(2):
+        assert points(course)["jdoe"] == (2.0, "to grade by hand"), "its change is forgotten"
+        run(course, "grade", "tiny")
+
     tiny.write_source(course, more=True)
     assert "Cells came to tiny or went" in run(course, "grade", "tiny", fails=True)
-    assert points(course)["jdoe"][0] == 3.0
+    assert points(course)["jdoe"][0] == 2.0
 
 
 @pytest.fixture(scope="module")
@@ -427,8 +443,6 @@ def test_a_sheet_that_is_not_entered_is_not_written_over(with_proofs, column):
 
 
 def test_a_second_command_waits_for_the_first(with_proofs):
-    from course.grading import connect
-
     with connect(with_proofs):
         for command in ("grade", "feedback"):
             told = run(with_proofs, command, "tiny", fails=True)
@@ -587,7 +601,8 @@ def test_the_commands_on_the_pages_exist():
 
 def test_binder_keeps_the_students_versions_and_removes_what_answers_them(tmp_path):
     for name in ("course", "tests/course"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+        made = shutil.ignore_patterns("__pycache__", "submitted", "autograded", "feedback")
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=made)
     for name in ("requirements-dev.txt", "postBuild"):
         shutil.copy(ROOT / name, tmp_path / name)
     (tmp_path / ".git").mkdir()
