@@ -27,6 +27,8 @@ class Commands(click.Group):
     def invoke(self, context):
         try:
             return super().invoke(context)
+        except BrokenPipeError:  # of a pager that was left
+            raise
         except (NotUnderstoodError, OSError) as error:
             raise Failure(str(error)) from None
         except Exception as error:
@@ -110,9 +112,7 @@ def assignments(course):
 
 @main.command()
 @click.argument("name", metavar="SET")
-@click.argument(
-    "folder", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path)
-)
+@click.argument("folder", required=False, type=click.Path(exists=True, path_type=Path))
 @click.option(
     "--roster",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -124,7 +124,8 @@ def assignments(course):
 def grade(course, name, folder, roster, unsafe):
     """Grade what students handed in for SET, found in FOLDER.
 
-    FOLDER holds STUDENT_SET.ipynb, STUDENT/SET.ipynb, or zip files of these. Without FOLDER all
+    FOLDER holds STUDENT_SET.ipynb, STUDENT/SET.ipynb, or zip files of these, or is one such file.
+    Without FOLDER all
     that was handed in before is graded again, as after a change of a test or of points: what was
     graded by hand stays.
     """
@@ -134,7 +135,8 @@ def grade(course, name, folder, roster, unsafe):
     need_seed()
     roster = roster or next(filter(Path.is_file, [course / "roster.csv"]), None)
     known = collect.read_roster(roster) if roster else {}
-    found, remarks = collect.gather(folder, name, known) if folder else ({}, [])
+    cells = collect.cells_of((course / "source" / name / f"{name}.ipynb").read_bytes())
+    found, remarks = collect.gather(folder, name, known, cells) if folder else ({}, [])
     for remark in remarks:
         click.secho(printable(remark), **WARN)
     if folder and not found:

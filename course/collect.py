@@ -78,11 +78,13 @@ def is_name(text):
 def files_in(folder):
     """Yield each file of a folder, and of the zip files in it: (place, path, saved, read, trouble).
 
-    The path of what is in a zip file begins with the zip's own, as if that were a folder.
-    `read()` returns the bytes; `trouble` says in words why there is nothing to read, or is None.
+    The folder may be one file. The path of what is in a zip file begins with the zip's own, as if
+    that were a folder. `read()` returns the bytes; `trouble` says in words why there is nothing to
+    read, or is None.
     """
-    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
-        place = file.relative_to(folder).as_posix()
+    files, top = (folder.rglob("*"), folder) if folder.is_dir() else ([folder], folder.parent)
+    for file in sorted(path for path in files if path.is_file()):
+        place = file.relative_to(top).as_posix()
         path, saved = PurePosixPath(place), datetime.fromtimestamp(file.lstat().st_mtime)
         if file.is_symlink():  # to the solutions, say
             yield place, path, saved, None, "it is a link"
@@ -238,7 +240,7 @@ def own_name(path, name):
     return re.fullmatch(rf"(?:(.+)_)?{re.escape(name)}{again}{NOTEBOOK}", path.name, re.I)
 
 
-def gather(folder, name, roster):
+def gather(folder, name, roster, cells=frozenset()):
     """Return what counts of each student, by student, and what was not understood, in words.
 
     Parameters
@@ -248,6 +250,8 @@ def gather(folder, name, roster):
         Of the problem set, such as "ps06".
     roster : dict
         As `read_roster` returns it; may be empty.
+    cells : set of str
+        The grade_ids of the set's cells, by which a notebook of another name is known.
     """
     counts, remarks, others = {}, [], []
     for place, path, saved, read, trouble in files_in(folder):
@@ -259,7 +263,8 @@ def gather(folder, name, roster):
                 content = read()
         except Exception as error:  # each way of compressing has errors of its own
             trouble = f"it cannot be read ({error})"
-        is_ours, is_others = whose_cells(content or b"", name)
+        held = cells_of(content or b"")
+        is_ours, is_others = bool(held & cells), bool(cells and held and not held & cells)
         if is_others and not named:
             others.append(place)
             continue
@@ -306,11 +311,9 @@ def gather(folder, name, roster):
     return counts, remarks
 
 
-def whose_cells(content, name):
-    """Tell whether a notebook's text holds cells of a set, and whether only those of other sets."""
-    ids = set(re.findall(rb'"grade_id": ?"([^"]{1,100})"', content))
-    ours = any(one.startswith(f"{name}-".encode()) for one in ids)
-    return ours, bool(ids) and not ours
+def cells_of(content):
+    """Return the grade_ids in the bytes of a notebook."""
+    return {found.decode() for found in re.findall(rb'"grade_id": ?"([\w-]{1,100})"', content)}
 
 
 def hand_in(submission, course, name):

@@ -8,7 +8,10 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from course.collect import NotUnderstoodError, gather, owner, read_roster
+from course.collect import NotUnderstoodError, cells_of, gather, owner, read_roster
+from course.release import student_version
+
+from .sets import ASSIGNMENTS, source_of
 
 ROSTER = {
     "amy": {"first_name": "Amy", "last_name": "Ash", "email": None, "lms_user_id": "11"},
@@ -24,7 +27,7 @@ def zipped(names, date=(2026, 1, 2, 3, 4, 6), content="{}"):
     return buffer.getvalue()
 
 
-def cells_of(name):
+def notebook_of(name):
     return f'{{"cells": [{{"metadata": {{"nbgrader": {{"grade_id": "{name}-setup"}}}}}}]}}'
 
 
@@ -141,13 +144,13 @@ def test_without_a_roster_the_course_software_s_names_serve(path, student):
 
 def test_whoever_handed_in_something_is_told_of_with_what_counts_and_why(tmp_path):
     roster, folder = roster_of(tmp_path), tmp_path / "in"
-    ours = cells_of("ps06")
+    ours = notebook_of("ps06")
     inner = zipped(["Homework/ps06.ipynb", "__MACOSX/Homework/._ps06.ipynb"], content=ours)
     lms = {
         "Jane Doe_1_assignsubmission_file_/Homework.zip": inner,
         "Jürgen Roe_2_assignsubmission_file_/My work (final).ipynb": ours,
         "देवेन्द्र शर्मा_3_assignsubmission_file_/solution.pdf": "%PDF",
-        "Jane Doe_1_assignsubmission_file_/ps05.ipynb": cells_of("ps05"),
+        "Jane Doe_1_assignsubmission_file_/ps05.ipynb": notebook_of("ps05"),
     }
     folder.mkdir()
     with zipfile.ZipFile(folder / "class.zip", "w") as archive:
@@ -157,15 +160,15 @@ def test_whoever_handed_in_something_is_told_of_with_what_counts_and_why(tmp_pat
     for name in ("ann_ps06.ipynb", "ann_ps06 (1).ipynb"):
         (folder / name).write_text(name)
         os.utime(folder / name, (time, time))
-    (folder / "bo_ps06.ipynb").write_text(cells_of("ps05"))
-    found, remarks = gather(folder, "ps06", roster)
+    (folder / "bo_ps06.ipynb").write_text(notebook_of("ps05"))
+    found, remarks = gather(folder, "ps06", roster, {"ps06-setup", "ps06-p1-answer"})
     contents = {student: one.content and one.content.decode() for student, one in found.items()}
     assert contents == {
         "jdoe": ours,
         "jroe": ours,
         "sharma": None,
         "ann": "ann_ps06 (1).ipynb",
-        "bo": cells_of("ps05"),
+        "bo": notebook_of("ps05"),
     }
     told = "\n".join(remarks)
     for line in (
@@ -176,6 +179,23 @@ def test_whoever_handed_in_something_is_told_of_with_what_counts_and_why(tmp_pat
         r"bo_ps06\.ipynb: it is another set's notebook",
     ):
         assert re.search(line, told), line
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_a_released_notebook_is_known_by_its_cells(tmp_path, name):
+    cells = cells_of(source_of(name).read_bytes())
+    (tmp_path / "ann").mkdir()
+    (tmp_path / "ann" / "Copy of it.ipynb").write_text(student_version(source_of(name)), "utf-8")
+    found, (remark,) = gather(tmp_path, name, {}, cells)
+    assert (list(found), "taken as ann's" in remark) == (["ann"], True)
+
+
+def test_one_file_may_stand_for_the_folder(tmp_path):
+    for name in ("ann_ps06.zip", "class.zip"):
+        (tmp_path / name).write_bytes(zipped(["ps06.ipynb", "bo_ps06.ipynb"]))
+    (tmp_path / "cy_ps06.ipynb").write_text("{}")
+    told = {name.name: sorted(gather(name, "ps06", {})[0]) for name in tmp_path.iterdir()}
+    assert told == {"ann_ps06.zip": ["ann"], "class.zip": ["bo", "class"], "cy_ps06.ipynb": ["cy"]}
 
 
 def test_zip_files_in_zip_files_end(tmp_path):
