@@ -181,6 +181,13 @@ def test_whoever_handed_in_something_is_told_of_with_what_counts_and_why(tmp_pat
         assert re.search(line, told), line
 
 
+@pytest.mark.parametrize("flag", [True, False], ids=["said to be UTF-8", "as macOS does"])
+def test_a_name_in_a_zip_file_is_read_whatever_wrote_it(tmp_path, flag):
+    archive = zipped(["Zoë_ps06.ipynb"] if flag else ["Zo##_ps06.ipynb", "b\\ps06.ipynb"])
+    (tmp_path / "class.zip").write_bytes(archive.replace(b"##", "ë".encode()))
+    assert set(gather(tmp_path, "ps06", {})[0]) == ({"Zoë"} if flag else {"Zoë", "b"})
+
+
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_a_released_notebook_is_known_by_its_cells(tmp_path, name):
     cells = cells_of(source_of(name).read_bytes())
