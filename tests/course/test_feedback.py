@@ -12,10 +12,12 @@ from course.feedback import TEMPLATES, FeedbackExporter
 TOLD = {"notebook": "tiny", "score": 3.5, "max_score": 6, "late_penalty": 0}
 
 
-def page_of(*cells):
+def page_of(*cells, **metadata):
     """Return the page of a graded notebook with these cells."""
     exporter = FeedbackExporter(extra_template_basedirs=[str(TEMPLATES)])
-    page, _ = exporter.from_notebook_node(new_notebook(cells=list(cells)), {"nbgrader": TOLD})
+    page, _ = exporter.from_notebook_node(
+        new_notebook(cells=list(cells), metadata=metadata), {"nbgrader": TOLD}
+    )
     return page
 
 
@@ -111,3 +113,9 @@ def test_a_page_tells_the_points_the_sentence_and_the_comment():
     ):
         assert told in text, told
     assert "NoAnswer" not in text
+
+
+def test_a_page_begins_with_why_a_notebook_could_not_be_graded():
+    page = page_of(new_markdown_cell("A set"), pegasos={"unreadable": "it is <empty>"})
+    assert "Not graded: it is &lt;empty&gt;" in page.split("<table>")[0]
+    assert "Not graded" not in page_of(new_markdown_cell("A set"))
