@@ -289,12 +289,20 @@ def write_sheet(course, name, path, lines):
     write_table(path, [list(lines[0]), *(list(line.values()) for line in lines)])
 
 
+def student_of(book, text):
+    """Return the student whom a sheet names; spreadsheets take the first zeros off a number."""
+    ids = {student.id for student in book.students}
+    alike = [one for one in ids if one.lstrip("0") == text]
+    return alike[0] if text not in ids and len(alike) == 1 else text
+
+
 def is_entered(book, name, line):
     """Tell whether the gradebook holds the points and the comment of a sheet's line."""
     points, comment = line["points"].strip(), line["comment"].split()
+    cell, student = line["cell"], student_of(book, line["student"])
     try:
-        grade = book.find_grade(line["cell"], name, name, line["student"])
-        told = book.find_comment(line["cell"], name, name, line["student"]).manual_comment
+        grade = book.find_grade(cell, name, name, student)
+        told = book.find_comment(cell, name, name, student).manual_comment
     except MissingEntry:
         return not (points or comment)
     given = grade.auto_score if grade.manual_score is None else grade.manual_score
@@ -328,6 +336,7 @@ def mark(course, name, sheet):
             comment = line.get("comment", "").strip()
             if not points and not comment:
                 continue
+            student = student_of(book, student)
             if seen.setdefault((student, cell), (points, comment)) != (points, comment):
                 raise NotUnderstoodError(
                     f"{sheet}, line {place}: {student!r} has other points or another comment for "

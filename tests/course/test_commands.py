@@ -370,7 +370,7 @@ def with_proofs(tmp_path_factory):
     run(course, "assignments")
     released, folder = course / "release" / "tiny" / "tiny.ipynb", course.parent / "came back"
     folder.mkdir()
-    for student, proof in [("jdoe", "=1+1"), ("mroe", "- für\n- alle"), ("late", "Klar.")]:
+    for student, proof in [("jdoe", "=1+1"), ("mroe", "- für\n- alle"), ("007", "Klar.")]:
         notebook = tiny.answered(released, "return 2 * x", proof)
         (folder / f"{student}_tiny.ipynb").write_bytes(notebook)
     run(course, "grade", "tiny", folder)
@@ -391,10 +391,11 @@ def test_a_sheet_comes_back_from_any_spreadsheet(with_proofs, encoding, comma, e
     text = path.read_text(encoding="utf-8")
     assert text.startswith("\ufeff"), "Excel does not see that it is UTF-8"
     lines = list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline="")))
-    assert [line["answer"] for line in lines] == ["'=1+1", "Klar.", "'- für\n- alle"]
-    lines[0] |= {"points": f"2{decimal}5", "comment": "'-1 für λ"}
-    lines[1] |= {"points": "", "comment": "Nein; warum?"}
-    lines[2] |= {"points": "4", "comment": ""}
+    late, jane, max_ = lines
+    assert [line["answer"] for line in lines] == ["Klar.", "'=1+1", "'- für\n- alle"]
+    jane |= {"points": f"2{decimal}5", "comment": "'-1 für λ"}
+    late |= {"student": "7", "points": "", "comment": "Nein; warum?"}  # as Excel writes 007
+    max_ |= {"points": "4", "comment": ""}
     columns = ["comment", "answer", "points", "cell", "student"]
     with path.open("w", newline="", encoding=encoding) as file:
         writer = csv.DictWriter(
@@ -405,7 +406,7 @@ def test_a_sheet_comes_back_from_any_spreadsheet(with_proofs, encoding, comma, e
     assert "2 of 3 answers have points" in run(with_proofs, "marks", "tiny", path)
     assert points(with_proofs)["jdoe"] == (4.5, "graded")
     kept = {line["student"]: line["comment"] for line in proofs(with_proofs, "tiny")}
-    assert kept == {"jdoe": "-1 für λ", "late": "Nein; warum?", "mroe": ""}
+    assert kept == {"jdoe": "-1 für λ", "007": "Nein; warum?", "mroe": ""}
     run(with_proofs, "proofs", "tiny", "--to", path)  # for all of it is entered
 
 
