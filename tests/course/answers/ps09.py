@@ -212,6 +212,7 @@ MISTAKES = {
         {"m = y[i] * np.dot(w,": "m = y[i] * np.dot((alpha * y) @ X / (lam * n),"},
     ),
     "1-distance-not-halved": Mistake(PARTS, "p1-parts", {"lam / 2 *": "lam *"}),
+    "1-parts-change-w": Mistake(PARTS, "p1-parts", {"v = w - X.T": "v = w\nv -= X.T"}, "noisy"),
     "2-sides-swapped": Mistake(
         CASE, "p2-case", {'"zero"': '"one "', '"one"': '"zero"', '"one "': '"one"'}
     ),
@@ -237,6 +238,9 @@ MISTAKES = {
     "2-zero-row-free": Mistake(PRICES, "p2-prices", {"elif m < 1": "elif m < 1 and np.any(X[i])"}),
     "2-a-tolerance-of-its-own": Mistake(PRICES, "p2-prices", {"tol": "1e-3"}, "noisy"),
     "2-no-tolerance-in-the-prices": Mistake(PRICES, "p2-prices", {"<= tol": "<= 1e-9"}),
+    "2-prices-change-X": Mistake(
+        PRICES, "p2-prices", {"Z = X * y[:, None]": "Z = X\nZ *= y[:, None]"}, "noisy"
+    ),
     "3-no-cut": Mistake(
         CERTIFY, "p3-prices p3-gap", {"np.minimum(1, N * n / (T * k))": "N * n / (T * k)"}
     ),
@@ -275,6 +279,9 @@ MISTAKES = {
     ),
     "3-C-for-lam": Mistake(
         CERTIFY, "p3-run p3-prices p3-gap", {"push / (lam * t * k)": "push / (lam * n) / (t * k)"}
+    ),
+    "3-sorts-the-draws": Mistake(
+        CERTIFY, "p3-run", {"T, k = draws.shape": "draws.sort(axis=1)\nT, k = draws.shape"}
     ),
     "4-printed": Mistake(
         STEP, "p4-step p4-ends", {"(1 - m)": "(1 - np.dot(w, X[i])) * y[i]"}
@@ -321,6 +328,11 @@ MISTAKES = {
     ),
     "4-rise-not-halved": Mistake(RISE, "p4-rise", {"lam / 2": "lam"}),
     "4-rise-n-once": Mistake(RISE, "p4-rise", {"/ (lam * n)": "/ (lam * np.sqrt(n))"}),
+    "4-rise-changes-alpha": Mistake(
+        RISE,
+        "p4-rise",
+        {"n = len(y)": "n, old = len(y), alpha[i]\nalpha[i] = new", "new - alpha[i]": "new - old"},
+    ),
     "5-slope-turned": Mistake(ORDER, "p5-lines", {'"J"': '"F"'}),
     "5-weak-duality-turned": Mistake(ORDER, "p5-lines", {'"E"': '"I"'}),
     "5-no-existence": Mistake(ORDER, "p5-order", {'"C", "E", "B", "J"': '"E", "B", "J", "C"'}),
