@@ -301,6 +301,9 @@ MISTAKES = {
     ),
     "3-data-order": Mistake(PASS, "p3-prices", {"order[t - 1]": "t - 1"}),
     "3-zero-row-free": Mistake(PASS, "p3-prices", {"a = 1.0": "a = 0.0"}),
+    "3-changes-X": Mistake(
+        PASS, "p3-prices", {"z = y[i] * X[i]": "z = X[i]\n    z *= y[i]"}, "noisy"
+    ),
     "4-projected-c": Mistake(
         PROMISE, "p4-promise", {"c = 4 * R**2": "c = (np.sqrt(lam) + R) ** 2"}
     ),  # E000-12
