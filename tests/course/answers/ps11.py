@@ -182,6 +182,7 @@ MISTAKES = {
         "caught / len(seen)",
         "(n - len(seen) - len(outliers) + 2 * caught) / n",
     ),
+    "1-sorts-the-suspects": shares("p1-shares", "seen = []", "suspects.sort()\nseen = []"),
     "2-counts-from-0": first("p2-step p2-start p2-tie p2-ball", "return t", "return t - 1"),
     "2-first-refused": first(
         "p2-step p2-start p2-tie p2-ball", "if not after > before", "if after > before"
@@ -277,6 +278,9 @@ MISTAKES = {
     ),
     "4-push-each-once": Mistake(PUSH, "p4-push", {"in batch": "in set(batch.tolist())"}),
     "4-push-wrong-sign": Mistake(PUSH, "p4-push", {"v = v + y": "v = v - y"}),
+    "4-push-changes-psi": Mistake(
+        PUSH, "p4-push", {"pi = psi / sum(psi)": "pi = psi\npi /= sum(psi)"}
+    ),
     "4-part-same-lam": Mistake(PART, "p4-strength", {"lam * n / len(kept)": "lam"}),
     "4-part-upside-down": Mistake(
         PART, "p4-strength", {"lam * n / len(kept)": "lam * len(kept) / n"}
