@@ -272,6 +272,9 @@ MISTAKES = {
     "2-touches-other-columns": step(
         "p2-work", "old = read(indices)", "old = read(np.arange(max(indices) + 1))[indices]"
     ),
+    "2-changes-values": step(
+        "p2-hit", "add(indices, push * values)", "values *= push\n    add(indices, values)"
+    ),
     "2-q-may-grow": step("p2-ball", "if limit < q", "if True"),
     "2-ball-of-radius-1-over-lam": step("p2-ball", "np.sqrt(lam) * t / np", "t / np"),
     "2-never-projects": step("p2-ball", "if project and", "if False and"),
@@ -317,6 +320,11 @@ MISTAKES = {
     "2-run-divides-by-T-plus-1": run("p2-run p2-fold", "(lam * T)", "(lam * (T + 1))"),
     "2-run-counts-from-0": run("p2-run p2-fold", "range(1, T + 1)", "range(T)"),
     "2-run-starts-at-draw-1": run("p2-run p2-fold", "draws[t - 1]", "draws[t % T]"),
+    "3-changes-gaps": Mistake(
+        GAP,
+        "p3-work",
+        {"for run in gaps": "gaps -= eps\nfor run in gaps", "gap <= eps": "gap <= 0"},
+    ),
     "3-place-for-step": Mistake(
         GAP, "p3-work p3-never", {"first = t": "first = list(iterations).index(t)"}
     ),
