@@ -223,6 +223,11 @@ MISTAKES = {
     "1-fall-by-a-share": Mistake(
         MONITOR, "p1-lowering", {"values[t] - 1e-9": "values[t] * (1 - 1e-9)"}
     ),
+    "1-start-without-labels": Mistake(
+        MONITOR,
+        "p1-lowering",
+        {"((alpha * y) @ X) ** 2) / (2 * lam * n**2)]": "(alpha @ X) ** 2) / (2 * lam * n**2)]"},
+    ),
     "1-how-many": Mistake(
         MONITOR, "p1-lowering", {"[t for t in": "sum(1 for t in", "- 1e-9]": "- 1e-9)"}
     ),
