@@ -292,6 +292,8 @@ MISTAKES = {
     "2-folds-and-forgets-the-norm": run("p2-fold", "square = sum(V**2)\n", "pass\n"),
     "2-folds-the-norm-once": run("p2-fold", "square = sum(V**2)", "square = q * square"),
     "2-folds-at-every-step": run("p2-run", "if q < 1e-100", "if True"),
+    "2-folds-at-every-projection": run("p2-run", "if q < 1e-100", "if q < 1"),
+    "2-run-kink-is-a-hit": run("p2-run", "< lam * (t - 1)", "<= lam * (t - 1)"),
     "2-norm-of-all-of-V": run(
         "p2-run", "    if project and", "    square = sum(V**2)\n    if project and"
     ),
