@@ -17,7 +17,7 @@ from pathlib import Path
 
 import jinja2
 from nbconvert.exporters import HTMLExporter
-from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from nbconvert.filters.markdown_mistune import InvalidNotebook, IPythonRenderer, MarkdownWithMath
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 from pygments.formatters import HtmlFormatter
@@ -63,7 +63,34 @@ class TellWhatWaits(NbGraderPreprocessor):
         return nb, resources
 
 
-class Renderer(IPythonRenderer):
+class WithoutHTML(IPythonRenderer):
+    """Markdown whose HTML is shown as text, and in whose links nothing runs.
+
+    In Formgrader a student's script would act with the instructor's rights, and set points.
+    """
+
+    def __init__(self, **options):
+        pictures = ("data:image/svg+xml;",)  # in which a page runs no script
+        super().__init__(escape=True, allow_harmful_protocols=pictures, **options)
+
+    def block_mermaidjs(self, code):
+        return self.block_code(code)
+
+    def image(self, text, url, title=None):
+        try:
+            return super().image(text, url, title)
+        except (InvalidNotebook, StopIteration):  # an attachment that was lost, or is empty
+            return self.text(f"[{text}: this picture is missing]")
+
+
+@jinja2.pass_context
+def markdown_without_html(context, source):
+    """Return a text's HTML, as nbconvert's own filter does."""
+    attachments = context.get("cell", {}).get("attachments", {})
+    return MarkdownWithMath(WithoutHTML(attachments=attachments)).render(source)
+
+
+class Renderer(WithoutHTML):
     """Markdown as HTML, with a mark in place of each formula, which `formulas` collects."""
 
     def __init__(self, formulas, **options):
@@ -94,9 +121,7 @@ class FeedbackExporter(HTMLExporter):
     def markdown2html(self, context, source):
         """Return a text's HTML, with marks for its formulas."""
         attachments = context.get("cell", {}).get("attachments", {})
-        renderer = Renderer(
-            self._formulas, escape=False, attachments=attachments, exclude_anchor_links=True
-        )
+        renderer = Renderer(self._formulas, attachments=attachments, exclude_anchor_links=True)
         return MarkdownWithMath(renderer=renderer).render(source)
 
     def from_notebook_node(self, nb, resources=None, **kw):

@@ -32,6 +32,7 @@ from course.grader import sandbox
 from course.grader.autograde import IsolatedAutograde
 from course.grader.sandbox import UNSAFE_VARIABLE
 from course.grader.submission import unreadable
+from course.grader.values import one_line
 from course.tables import NotUnderstoodError, read_table, write_table
 
 LOG = "nbgrader.log"
@@ -187,7 +188,7 @@ def autograde(api, name, students, tell):
             enter(root, name, student)
             told = told or grader.troubles.get(student, "not graded: the reason is in the log")
         if told:
-            troubles[student] = told.split("\n")[0]
+            troubles[student] = one_line(told.split("\n")[0])
     return troubles
 
 

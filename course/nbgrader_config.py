@@ -20,7 +20,12 @@ from nbgrader.preprocessors import (
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from course.feedback import TEMPLATES, FeedbackExporter, TellWhatWaits  # noqa: E402
+from course.feedback import (  # noqa: E402
+    TEMPLATES,
+    FeedbackExporter,
+    TellWhatWaits,
+    markdown_without_html,
+)
 from course.grader.autograde import IsolatedAutograde  # noqa: E402
 from course.grader.preprocessors import (  # noqa: E402
     IsolatedGrade,
@@ -54,9 +59,9 @@ class ShortenTestOutput(NbGraderPreprocessor):
 
 
 class ShortenLongCells(NbGraderPreprocessor):
-    """Show long texts and much code in part: formulas alone can take hours to set."""
+    """Show long texts, much code and long lines in part: to set these can take hours."""
 
-    longest_text, most = 10_000, 100_000
+    longest_text, longest_line, most = 10_000, 1_000, 100_000
 
     def preprocess(self, nb, resources):
         left = {"code": self.most, "markdown": self.most}
@@ -71,7 +76,27 @@ class ShortenLongCells(NbGraderPreprocessor):
                 if cell.cell_type == "markdown":
                     cell.source = textwrap.indent(cell.source, "    ", lambda line: True)
             left[cell.cell_type] -= min(len(cell.source), most)
+            if cell.cell_type == "code":
+                lines = cell.source.split("\n")
+                lines = [
+                    self.shortened(line)
+                    for *before, line in zip(["#", "#", *lines], ["#", *lines], lines, strict=False)
+                    if "".join([*before, line]).strip()  # of many empty lines two
+                ]
+                cell.source = "\n".join(lines)
         return nb, resources
+
+    def shortened(self, line):
+        return line if len(line) <= self.longest_line else line[: self.longest_line] + " ..."
+
+
+class ClearCourseHiddenTests(ClearHiddenTests):
+    """Leave out the hidden tests; a student's own cell that holds such words stays as it is."""
+
+    def preprocess_cell(self, cell, resources, cell_index):
+        if not utils.is_locked(cell):
+            return cell, resources
+        return super().preprocess_cell(cell, resources, cell_index)
 
 
 # nbgrader makes its database with the command `alembic`, which stands beside it: so an
@@ -109,9 +134,13 @@ c.GenerateFeedback.preprocessors = [
     GetGrades,
     ShortenTestOutput,
     ShortenLongCells,
-    ClearHiddenTests,
+    ClearCourseHiddenTests,
     TellWhatWaits,
 ]
 c.GenerateFeedback.exporter_class = FeedbackExporter
 # nbgrader's own templates would stand before it.
 c.FeedbackExporter.extra_template_basedirs = [str(TEMPLATES)]
+
+# Of Formgrader's pages; those of feedback set formulas too.
+c.HTMLExporter.filters = {"markdown2html": markdown_without_html}
+c.FeedbackExporter.filters = {}

@@ -6,7 +6,7 @@ import io
 from itertools import zip_longest
 
 MOST = 20_000_000  # characters of a cell; the csv module's own limit is shorter than some proofs
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = tuple("=+-@\t\r\n＝＋－＠")  # some spreadsheets take wide signs too
 
 
 class NotUnderstoodError(Exception):

@@ -16,10 +16,10 @@ from dataclasses import asdict, dataclass, field
 
 from .proxies import NoAnswer, NotAsked, Submission
 from .sandbox import NoSandbox, Sandbox
-from .values import plain
+from .values import readable
 
 MOST_MEMORY = 4_000_000_000
-MOST_TOLD = 3_000  # characters of a message
+MOST_PRINTED = 200_000  # characters of all cells of a notebook
 NO_ANSWER = "NoAnswer"
 
 
@@ -104,7 +104,7 @@ def judge(cells: list[Cell], sandbox: Sandbox) -> tuple[list[Verdict], list[str]
 
 def _listen(receiving: int, deadline: float) -> tuple[list[dict], str]:
     """Return the judge's messages, and why they end too early, "" if they do not."""
-    data = b""
+    data = bytearray()  # to which adding takes no copy of all that came before
     while True:
         left = deadline - time.monotonic()
         if left <= 0 or not select.select([receiving], [], [], left)[0]:
@@ -118,7 +118,7 @@ def _listen(receiving: int, deadline: float) -> tuple[list[dict], str]:
         if data.endswith(b'"end"\n'):
             why = ""
             break
-    lines = data.split(b"\n")[:-1]  # what follows the last end of line is half a message
+    lines = bytes(data).split(b"\n")[:-1]  # what follows the last end of line is half a message
     return [message for line in lines if isinstance(message := json.loads(line), dict)], why
 
 
@@ -158,12 +158,15 @@ def run_cells(cells, submission, tell):
     names = {"__name__": "__main__"}
     shown = {}  # the student's values as the tests see them
     submission.before_call = lambda: _pass_on(submission, names, shown)
+    room = MOST_PRINTED
     last = max((i for i, cell in enumerate(cells) if cell.kind == "test"), default=-1)
     for cell in cells[: last + 1]:
         verdict = Verdict(cell.name)
         try:
             if cell.kind != "test":
-                verdict.output, verdict.error = submission.run_cell(cell.name, cell.source)
+                output, verdict.error = submission.run_cell(cell.name, cell.source)
+                verdict.output = output[:room]
+                room -= len(verdict.output)
             if cell.kind == "setup":
                 verdict.error = None
             if cell.kind != "student":
@@ -238,9 +241,3 @@ def _unanswered(cell: Cell, why: str) -> Verdict:
     place += f"test {test[1]}" if test else cell.name
     message = f"{place}: {why}"
     return Verdict(cell.name, "", [NO_ANSWER, message], [message])
-
-
-def readable(text: str) -> str:
-    """Return a message as any file and page can show it: no control characters, not too long."""
-    text = "".join(c for c in plain(text) if c in "\n\t" or c.isprintable())
-    return text if len(text) <= MOST_TOLD else text[:MOST_TOLD] + " ..."

@@ -10,10 +10,11 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import DeduplicateIds, NbGraderPreprocessor
 from traitlets import Bool, Dict, default
 
-from .judge import Cell, Judgement, Verdict, readable
+from .judge import Cell, Judgement, Verdict
 from .report import UNSAFE
 from .restore import Wanted, put_back, restore, wanted_cells
 from .sandbox import UNSAFE_VARIABLE, Limits, Sandbox, unsafe_is_asked
+from .values import one_line
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,8 @@ def _released(preprocessor, resources) -> Released:
 def _log(preprocessor, resources, notes):
     told = resources["nbgrader"]
     for note in notes:
-        line = " ".join(readable(note).split())  # no student writes a line of the log
-        preprocessor.log.warning("%s, %s: %s", told["student"], told["notebook"], line)
+        # No student writes a line of the log.
+        preprocessor.log.warning("%s, %s: %s", told["student"], told["notebook"], one_line(note))
 
 
 class RestoreMetadata(NbGraderPreprocessor):

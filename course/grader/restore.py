@@ -12,7 +12,8 @@ from nbformat import NotebookNode
 
 from .submission import new_cell
 
-STUB = re.compile(r"^\s*(# YOUR CODE HERE|YOUR ANSWER HERE)\s*$", re.MULTILINE)
+# Spaces only, no ends of lines: a search that crosses these takes the square of a text's length.
+STUB = re.compile(r"^[ \t]*(# YOUR CODE HERE|YOUR ANSWER HERE)[ \t\r]*$", re.MULTILINE)
 REGION = re.compile(r"^.*### BEGIN (HIDDEN TESTS|SOLUTION|MARK SCHEME).*$", re.MULTILINE)
 
 
@@ -41,6 +42,24 @@ class Wanted:
     @property
     def by_hand(self) -> bool:
         return self.cell_type == "markdown" and self.told.get("solution", False)
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What a cell is known by whose id is lost: the names that it defines, and its first lines."""
+
+    names: frozenset[str]
+    lines: frozenset[str]
+
+    @classmethod
+    def at(cls, cell):
+        lines = cell.source.split("\n", 40)[:40]
+        return cls(frozenset(_names(cell.source)), frozenset(line.strip() for line in lines))
+
+    def is_like(self, want):
+        if want.names:
+            return self.names.issuperset(want.names)
+        return bool(want.told.get("locked") and want.first_line in self.lines - {""})
 
 
 def wanted_cells(source: NotebookNode) -> list[Wanted]:
@@ -132,6 +151,7 @@ def _claims(cells, wanted, notes) -> list[tuple[Wanted, int]]:
     """Return which source cell is at which place of the submission."""
     claims: dict[str, int] = {}
     by_id = {want.id: want for want in wanted}
+    looks = [_Look.at(cell) for cell in cells]  # once, not for each cell that is wanted
 
     def claim(how, finds):
         for want in wanted:
@@ -146,7 +166,7 @@ def _claims(cells, wanted, notes) -> list[tuple[Wanted, int]]:
 
     claim("", lambda want, free: [p for p in free if cells[p].id == want.id])
     claim("its grade_id", lambda want, free: [p for p in free if _told_id(cells[p]) == want.id])
-    claim("what it holds", lambda want, free: [p for p in free if _is_like(cells[p], want)])
+    claim("what it holds", lambda want, free: [p for p in free if looks[p].is_like(want)])
     _claim_between(cells, wanted, claims, notes)
     return [(by_id[name], place) for name, place in claims.items()]
 
@@ -191,14 +211,6 @@ def _as_wanted(cell, want, notes):
 
 def _told_id(cell):
     return cell.metadata.get("nbgrader", {}).get("grade_id")
-
-
-def _is_like(cell, want):
-    if want.names:
-        return set(want.names) <= set(_names(cell.source))
-    if not want.told.get("locked") or not want.first_line:
-        return False
-    return want.first_line in (line.strip() for line in cell.source.split("\n")[:40])
 
 
 def _names(source: str) -> tuple[str, ...]:

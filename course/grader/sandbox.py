@@ -1,8 +1,8 @@
 """Where a submission's code runs: a process that sees Python, NumPy, the library, and nothing else.
 
-Under bubblewrap it has no network, sees no other process, and can write to a small folder in
-memory only. The tree that it sees is made of what Python needs, so neither the course, nor its
-database, nor anybody's home is in it.
+Under bubblewrap it has no network, sees and starts no other process, and can write to a small
+folder in memory only. The tree that it sees is made of what Python needs, so neither the course,
+nor its database, nor anybody's home is in it.
 """
 
 import atexit
@@ -60,7 +60,7 @@ class Limits:
     memory, file_bytes : int
         Bytes of memory of a process, and of all files together.
     processes : int
-        Processes and threads.
+        Threads; of other processes there are none in the sandbox.
     restarts : int
         How often a worker that died or did not answer is started again.
     """
@@ -71,7 +71,7 @@ class Limits:
     total_seconds: float = 90.0
     memory: int = 1_500_000_000
     file_bytes: int = 20_000_000
-    processes: int = 4
+    processes: int = 32
     restarts: int = 8
 
     def of_process(self) -> dict[str, int]:
@@ -115,6 +115,7 @@ class Sandbox:
             "limits": self.limits.of_process(),
             "user": 0 if self.unsafe or os.geteuid() else FIRST_USER + os.getpid() % USERS,
             "folder": "/" if self.unsafe else PLACE,
+            "filtered": not self.unsafe,
         }
         command = [sys.executable, "-S", "-s", "-B", f"{inside}/worker.py", json.dumps(options)]
         if not self.unsafe:
@@ -150,7 +151,8 @@ def check() -> None:
     if shutil.which("bwrap") is None:
         raise NoSandbox(INSTALL.format("is not installed here"))
     with tempfile.TemporaryDirectory() as library:
-        command = [*_bubblewrap(Path(library), 1_000_000), "--", sys.executable, "-S", "-c", ""]
+        code = f"import sys; sys.path.append({INSIDE!r}); import seccomp; seccomp.refuse_calls()"
+        command = [*_bubblewrap(Path(library), 1_000_000), "--", sys.executable, "-S", "-c", code]
         done = subprocess.run(command, env=_environment(), capture_output=True, check=False)
     if done.returncode:
         why = done.stderr.decode(errors="replace").strip()[:300]
@@ -180,7 +182,7 @@ def _bubblewrap(library: Path, file_bytes: int) -> list[str]:
         command += ["--ro-bind", path, path]
     for path in _hidden_folders():
         command += ["--tmpfs", path, "--remount-ro", path]
-    for name in ("worker.py", "wire.py", "values.py"):
+    for name in ("worker.py", "wire.py", "values.py", "seccomp.py"):
         command += ["--ro-bind", str(HERE / name), f"{INSIDE}/{name}"]
     command += ["--ro-bind", str(library), f"{INSIDE}/library"]
     command += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]

@@ -8,7 +8,7 @@ from typing import Any
 
 from nbformat import NotebookNode, from_dict
 
-from .values import plain
+from .values import one_line, plain
 
 MOST_BYTES = 20_000_000
 MOST_CELLS = 2_000
@@ -41,7 +41,7 @@ def read(path: Path) -> NotebookNode:
     try:
         found = path.lstat()
     except OSError:
-        others = sorted(plain(other.name) for other in path.parent.glob("*.ipynb"))
+        others = sorted(one_line(other.name) for other in path.parent.glob("*.ipynb"))
         instead = f" (there is {', '.join(others)[:200]})" if others else ""
         raise Unreadable(f"no notebook named {path.name} was handed in{instead}") from None
     if not stat.S_ISREG(found.st_mode):
@@ -72,8 +72,8 @@ def _as_notebook(content: object) -> NotebookNode:
 
 def _as_cell(cell: dict[str, Any], place: int) -> NotebookNode:
     kind = cell["cell_type"] if cell.get("cell_type") in KINDS else "markdown"
-    source = cell.get("source", cell.get("input", ""))
-    made = new_cell(kind, plain("".join(source)), f"cell-{place}")
+    source = cell.get("source", cell.get("input"))
+    made = new_cell(kind, _text_of(source), f"cell-{place}")
     told = cell.get("metadata")
     told = told.get("nbgrader") if isinstance(told, dict) else None
     if isinstance(told, dict) and isinstance(told.get("grade_id"), str):
@@ -84,11 +84,18 @@ def _as_cell(cell: dict[str, Any], place: int) -> NotebookNode:
     if kind == "markdown" and isinstance(pictures, dict):
         made.attachments = from_dict(
             {
-                plain(name): {plain(kind): plain(data) for kind, data in picture.items()}
+                plain(name): {plain(kind): _text_of(data) for kind, data in picture.items()}
                 for name, picture in pictures.items()
+                if isinstance(picture, dict)
             }
         )
     return made
+
+
+def _text_of(lines: object) -> str:
+    """Return a text that may be kept as a list of lines; "" of what is none."""
+    lines = lines if isinstance(lines, list) else [lines]
+    return plain("".join(line for line in lines if isinstance(line, str)))
 
 
 def new_cell(kind: str, source: str, cell_id: str) -> NotebookNode:

@@ -23,6 +23,7 @@ MOST_RAW = 64_000_000  # bytes of all arrays
 MOST_EMPTY = 1_000_000  # rows of an array that holds nothing
 MOST_DEPTH = 30
 MOST_KEYS = 2_000  # of a dict or set: keys that collide must not hold up the receiver
+MOST_TOLD = 3_000  # characters of a message
 MOST_BITS = 4_000  # of an integer; Python reads no more than 4,300 digits
 TYPES = {np.dtype(t).str: np.dtype(t) for t in "?bBhHiIlLqQefdFD"}
 
@@ -51,7 +52,8 @@ class Packer:
         if depth > MOST_DEPTH:
             raise Unsendable(f"a value nested more than {MOST_DEPTH} deep")
         if value is None or isinstance(value, (bool, str)):
-            return value if value is None or isinstance(value, bool) else str(value)
+            # A member of an Enum of words is its word, whatever str() makes of it.
+            return value if value is None or isinstance(value, bool) else str.__str__(value)
         if isinstance(value, (np.ndarray, np.generic)):
             return self._pack_array(value, depth)
         if isinstance(value, int):
@@ -200,6 +202,17 @@ def _of_items(items, shape):
 def plain(text):
     """Return a text without half characters, which no file can hold."""
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def readable(text):
+    """Return a message as any file and page can show it: no control characters, not too long."""
+    text = "".join(c for c in plain(text) if c in "\n\t" or c.isprintable())
+    return text if len(text) <= MOST_TOLD else text[:MOST_TOLD] + " ..."
+
+
+def one_line(text):
+    """Return a message that makes no lines of its own in a log or a terminal."""
+    return " ".join(readable(text).split())
 
 
 def in_words(error):

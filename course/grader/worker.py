@@ -1,7 +1,10 @@
 """The process that runs one submission's code, inside the sandbox: `python worker.py OPTIONS`.
 
-It stands alone beside wire.py and values.py, and knows nothing of the tests. OPTIONS is JSON.
+It stands alone beside wire.py, values.py and seccomp.py, and knows nothing of the tests. OPTIONS is
+JSON.
 """
+
+import __future__
 
 import ast
 import builtins
@@ -13,15 +16,22 @@ import os
 import re
 import resource
 import sys
+import types
 import warnings
 
+import seccomp
+
 MOST_OUTPUT = 10_000
+FUTURE = 0
+for feature in __future__.all_feature_names:
+    FUTURE |= getattr(__future__, feature).compiler_flag
+TIMED = re.compile(r"^(\s*)%time +(?=\S)")
 MAGIC = re.compile(r"^(\s*)([%!?].*|[\w.]+\?{1,2}\s*)$")
 ASSIGNED = re.compile(r"^(\s*\w+\s*=\s*)[%!].*$")
 
 
-def confine(limits, user):
-    """Set the limits of this process, and give up being root."""
+def confine(limits, user, filtered):
+    """Set the limits of this process, give up being root, and what may be asked of the kernel."""
     for name, most in limits.items():
         kind = getattr(resource, f"RLIMIT_{name}", None)
         if kind is not None:
@@ -32,6 +42,8 @@ def confine(limits, user):
         os.setgroups([])
         os.setresgid(user, user, user)
         os.setresuid(user, user, user)
+    if filtered:
+        seccomp.refuse_calls()
 
 
 def private_pipes():
@@ -61,12 +73,16 @@ def without_magic(source):
     """Return a cell's code with IPython's own lines (%matplotlib, !pip, name?) left out."""
     if source.lstrip().startswith("%%"):
         first, _, rest = source.lstrip().partition("\n")
-        return rest if first.split()[0] in ("%%time", "%%timeit", "%%capture") else ""
+        magic, *words = first.split()
+        if magic == "%%writefile" and len(words) == 1:
+            return f"__import__('pathlib').Path({words[0]!r}).write_text({rest!r})"
+        return rest if magic in ("%%time", "%%timeit", "%%capture") else ""
     try:
         ast.parse(source)
     except SyntaxError:
         lines = source.split("\n")
-        return "\n".join(ASSIGNED.sub(r"\1None", MAGIC.sub(r"\1pass", line)) for line in lines)
+        lines = (MAGIC.sub(r"\1pass", TIMED.sub(r"\1", line)) for line in lines)
+        return "\n".join(ASSIGNED.sub(r"\1None", line) for line in lines)
     return source
 
 
@@ -80,13 +96,17 @@ class NoShell:
         return self
 
 
-def run_cell(source, name, names):
-    """Run a cell's code, which may await at its top level."""
-    result = eval(compile(source, name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), names)
+def run_cell(source, name, names, flags):
+    """Run a cell's code, which may await at its top level; return the flags of the cells after it,
+    for which what it imports from __future__ holds too.
+    """
+    code = compile(source, name, "exec", flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    result = eval(code, names)
     if result is not None:
         import asyncio
 
         asyncio.run(result)
+    return flags | (code.co_flags & FUTURE)
 
 
 def make_worker(pipes):
@@ -97,8 +117,10 @@ def make_worker(pipes):
     class Worker(wire.Peer):
         def __init__(self):
             super().__init__(*pipes)
-            self.names = {"__name__": "__main__", "__builtins__": builtins, "display": print}
-            self.names["get_ipython"] = NoShell
+            # As in a kernel: pickle, and types that name their module, look for it there.
+            sys.modules["__main__"] = main = types.ModuleType("__main__")
+            self.names, self.flags = main.__dict__, 0
+            self.names |= {"__builtins__": builtins, "display": print, "get_ipython": NoShell}
 
         def loop(self):
             while True:
@@ -119,7 +141,7 @@ def make_worker(pipes):
                 try:
                     source = without_magic(message["source"])
                     linecache.cache[name] = len(source), None, source.splitlines(True), name
-                    run_cell(source, name, self.names)
+                    self.flags = run_cell(source, name, self.names, self.flags)
                 except BaseException as raised:
                     error = values.in_words(raised)
             reply = {"is": "ran", "output": values.plain(printed.getvalue()), "error": error}
@@ -147,14 +169,14 @@ def make_worker(pipes):
 def main():
     options = json.loads(sys.argv[1])
     pipes = private_pipes()
-    sys.path.extend(options["path"])
+    sys.path.extend([*options["path"], ""])  # with what a cell has written there
     sys.argv[:] = [""]
     os.chdir(options["folder"])
     warnings.simplefilter("ignore")
     import wire
 
     worker = make_worker(pipes)
-    confine(options["limits"], options["user"])
+    confine(options["limits"], options["user"], options["filtered"])
     lead_nowhere(2)
     worker.send({"is": "ready"}, wire.Packer(worker))
     worker.loop()

@@ -130,6 +130,18 @@ def shout(data):
         except OSError:
             pass
 """
+ANSWER = (
+    FRAMES + "def answer(value, arrays=(), raw=b'', **more):\n"
+    "    told = {'is': 'answer', 'value': value, 'changed': [], 'arrays': list(arrays)}\n"
+    "    shout(frame(told | more, raw))\n"
+)
+CALLS = """
+import ctypes
+libc = ctypes.CDLL(None)
+def must_fail(name, *arguments):
+    if getattr(libc, name)(*arguments) >= 0:
+        raise SystemError("found that the kernel grants " + name)
+"""
 ANY = """
 class Any(BASE):
     def __new__(cls, *_):
@@ -278,6 +290,34 @@ CODE = {
         "    raise SystemError('attached')"
     ),
     "forks without end": cheat("import os\nwhile True: os.fork()", says="BlockingIOError"),
+    "takes memory that no limit counts": cheat(
+        CALLS + "must_fail('shmget', 0, ctypes.c_size_t(10**8), 0o1600)\n"
+        "must_fail('semget', 0, 30000, 0o1600)\nmust_fail('msgget', 0, 0o1600)\n"
+        "must_fail('memfd_create', b'x', 0)\nmust_fail('mq_open', b'/x', 0o102, 0o600, None)"
+    ),
+    "makes namespaces of its own": cheat(
+        CALLS + "must_fail('unshare', 0x10020000)\nmust_fail('unshare', 0x40000000)\n"
+        "must_fail('mount', b'none', b'/tmp', b'tmpfs', 0, None)"
+    ),
+    "leaves keys to the next student": cheat(
+        CALLS + "key = 217 if __import__('platform').machine() == 'aarch64' else 248\n"
+        "must_fail('syscall', key, b'user', b'mine', b'x', 1, -4)"
+    ),
+    "starts what outlives it": cheat(
+        "import subprocess\nsubprocess.Popen(['sleep', '99'], start_new_session=True)",
+        says="BlockingIOError",
+    ),
+    "starts threads without end": cheat(
+        "import threading, time\n"
+        "while True: threading.Thread(target=time.sleep, args=(99,), daemon=True).start()",
+        says="can't start new thread",
+    ),
+    "writes anywhere": cheat(
+        "import os\nfor folder, inner, _ in os.walk('/'):\n"
+        "    inner[:] = {*inner} - {'proc', 'tmp', 'usr', 'nix', 'site-packages'}"
+        "\n    try: open(folder + '/mine', 'w').close()\n    except OSError: continue\n"
+        "    raise SystemError('found that it can write to ' + folder)"
+    ),
     "loops without end": cheat(
         body="while True: pass", seconds=0.5, says=r"did not answer within 0.5 s: is there a loop"
     ),
@@ -343,6 +383,50 @@ CODE = {
         FRAMES + "shout(frame({'is': 'ran', 'output': '', 'error': ['x'], 'arrays': []}))",
         says="ended the process that it ran in",
     ),
+    "answers in advance": cheat(
+        ANSWER + "names = 'hinge_subgradient', 'project_to_ball', 'pegasos_step'\n"
+        "found = [[name, {'callable': 0, 'name': name}] for name in names]\n"
+        "for _ in range(99):\n"
+        "    answer([0, 0], values=found, strange=[], output='', error=None)"
+    ),
+    "sends arrays of objects, of times and of records": cheat(
+        ANSWER + "import itertools\nkinds = itertools.cycle(['|O', '<M8[s]', [['a', '<f8']]])",
+        "answer({'array': 0}, [[next(kinds), [2], True]], bytes(16))",
+        says="what is no message",
+    ),
+    "sends rows of nothing in rows of nothing": cheat(
+        ANSWER, "answer({'array': 0}, [['<f8', [10**6, 10**6, 0], True]])"
+    ),
+    "sends functions in place of numbers": cheat(
+        ANSWER, "answer({'items': [[{'callable': 7, 'name': 'x'}] * 2, [2]]})", says="not numbers"
+    ),
+    "sends a key that has no hash": cheat(
+        ANSWER, "answer({'dict': [[[1], 2]]})", says="no plain value"
+    ),
+    "changes what it was given, again and again": cheat(
+        ANSWER,
+        "answer(1, [['<f8', [2], True]], bytes(16), changed=[[0, {'array': 0}]] * 9999)",
+    ),
+    "raises what ends programs": cheat(
+        ANSWER,
+        "answer(1, error=['SystemExit', 'x'])",
+        says="RuntimeError: SystemExit: x",
+    ),
+    "raises the course's own hint": cheat(ANSWER, "answer(1, error=['Hint', 'x'])"),
+    "calls back without end": cheat(
+        FRAMES,
+        "call = {'is': 'call', 'function': 0, 'arguments': [], 'options': [], 'arrays': []}\n"
+        "while True: shout(frame(call))",
+        seconds=0.5,
+        says="did not answer",
+    ),
+    "answers byte by byte": cheat(
+        FRAMES + "import time",
+        "for byte in frame({'is': 'answer', 'value': 1, 'changed': [], 'arrays': []}):\n"
+        "    shout(bytes([byte]))\n    time.sleep(0.1)",
+        seconds=0.5,
+        says="did not answer",
+    ),
     "sends pickles": cheat(
         FRAMES + "import pickle",
         "shout(frame({'is': 'answer', 'value': {'pickle': 'cos'}, 'changed': [], 'arrays': []}))",
@@ -386,6 +470,24 @@ CODE = {
     "is infinite": answer_is("[float('inf'), 1e308 * 10, np.nan]"),
     "has colliding keys": answer_is(
         "dict.fromkeys(n * (2**61 - 1) for n in range(5000))", says="2000 keys"
+    ),
+    "is a list without end": answer_is(
+        "Endless()",
+        "class Endless(list):\n    def __iter__(self):\n        while True: yield 0",
+        seconds=0.5,
+        says="did not answer|MemoryError",
+    ),
+    "is another thing each time": answer_is(
+        "next(things)",
+        "import itertools\nthings = itertools.cycle([0.0, [1], 'x', Ellipsis, b'x', {}, np, type])",
+    ),
+    "is an array that grows": answer_is(
+        "Growing()",
+        "class Growing:\n    size = 0\n    def __array__(self, *_, **__):\n"
+        "        Growing.size += 1\n        return np.zeros(Growing.size)",
+    ),
+    "writes commands for terminals": cheat(
+        body="raise ValueError('\\x1b]0;x\\x07\\x1b[2J\\u202e')", says=r"ValueError: \]0;x\[2J"
     ),
     "is a generator": answer_is("(w for _ in '12')", "w = 0", says="generator"),
     "ends loops in silence": cheat(body="raise StopIteration", says="RuntimeError: StopIteration"),
@@ -432,6 +534,43 @@ CODE = {
         },
         fails="",
         seconds=30.0,
+    ),
+    "imports from the future, also for later cells": right(
+        edit=lambda notebook: (
+            insert(notebook, "p1-answer", "from __future__ import annotations", id="mine"),
+            rename(notebook, "def hinge_subgradient(w,", "def hinge_subgradient(w: Vector,"),
+        )
+    ),
+    "takes its time, and writes a module": right(
+        "CONSTANT, TIME, ONE\n",
+        edit=lambda notebook: (
+            insert(notebook, "p1-answer", "%time TIME = 1", id="mine"),
+            insert(notebook, "p1-answer", "%%writefile helper.py\nONE = 1"),
+            insert(notebook, "p1-answer", "%%time\nfrom helper import ONE\nCONSTANT = 1"),
+        ),
+    ),
+    "has types of its own": Hostile(
+        "import dataclasses, pickle, typing\n@dataclasses.dataclass\nclass Step:\n"
+        "    w: 'np.ndarray'\nassert pickle.loads(pickle.dumps(Step(1))).w == 1\n"
+        "assert typing.get_type_hints(Step)",
+        answers=RIGHT
+        | {
+            ORDER: RIGHT[ORDER]
+            + "\nimport enum\nLine = enum.Enum('Line', {a: a for a in order_of_average}, type=str)"
+            "\norder_of_average = [Line[a] for a in order_of_average]"
+        },
+        fails="",
+    ),
+    "works in threads": right(
+        "import time\nfrom concurrent.futures import ThreadPoolExecutor\n"
+        "with ThreadPoolExecutor(12) as pool: assert [*pool.map(time.sleep, [0.01] * 24)]"
+    ),
+    "asks the reader, and starts a program": right(
+        edit=lambda notebook: (
+            insert(notebook, "p1-formula", "number = input('which?')", id="mine"),
+            insert(notebook, "p2-radius", "import subprocess\nsubprocess.run(['ls'])", id="own"),
+            insert(notebook, "p3-last", "_ + Out[1]\nexit()", id="other"),
+        )
     ),
     "divides by 0": right("np.seterr(all='warn')\nnp.ones(2) / np.zeros(2)"),
     "answers with lists": Hostile(
@@ -619,6 +758,28 @@ def pretend_points(notebook):
         cell.outputs = [nbformat.v4.new_output("execute_result", data={"text/plain": "99"})]
 
 
+def lengthen(notebook):
+    """Put empty lines without end behind each answer; what looks through them must not be slow."""
+    for cell in cells(notebook, "p1-answer", "p2-step-answer"):
+        cell.source += "\n" * 400_000 + "x = 1"
+
+
+def insert_odd_cells(notebook):
+    """Put in a picture that is kept as lines, and cells that hold what no cell does."""
+    picture = {"image/svg+xml": ["<svg>\n", "</svg>"]}
+    drawn = {"drawn": picture, "lost": None}
+    notebook.cells.insert(2, new_markdown_cell("![it](attachment:drawn)"))
+    notebook.cells[2]["attachments"] = drawn
+    for strange in ({"source": None}, {"source": {"a": 1}, "metadata": [1], "cell_type": ["code"]}):
+        cell = {"cell_type": "code", "metadata": {}, "outputs": 3, "id": 7} | strange
+        notebook.cells.insert(2, nbformat.from_dict(cell))
+
+
+def print_much(notebook):
+    for _ in range(200):
+        insert(notebook, "p1-formula", "print('\U0001f600' * 10**5)")
+
+
 EDITS = {
     "a test cell was copied": right(edit=duplicate("p1-formula", "copy")),
     "an id stands twice": right(edit=duplicate("p2-first")),
@@ -650,6 +811,9 @@ EDITS = {
         edit=insert_long_cells, says="the cell holds a value whose text is longer"
     ),
     "rubbish was inserted": right(edit=insert_rubbish),
+    "answers end in empty lines": right(edit=lengthen),
+    "odd cells were inserted": right(edit=insert_odd_cells),
+    "many cells print much": right(edit=print_much),
 }
 
 

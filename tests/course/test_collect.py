@@ -53,6 +53,13 @@ def test_what_the_course_software_says_counts_not_the_students_own_file_name(pat
     assert owner(PurePosixPath(path), "ps06", ROSTER) == "bob"
 
 
+def test_a_name_that_no_folder_can_have_is_left_out_and_stops_nothing(tmp_path):
+    (tmp_path / "all.zip").write_bytes(zipped([f"{'a' * 300}/ps06.ipynb", "amy/ps06.ipynb"]))
+    found, (remark,) = gather(tmp_path, "ps06", {})
+    assert list(found) == ["amy"]
+    assert "aaa" in remark
+
+
 def test_links_and_broken_zip_files_are_left_out_and_stop_nothing(tmp_path):
     (tmp_path / "solutions").write_text("the right answers")
     folder = tmp_path / "in"

@@ -288,11 +288,24 @@ def test_exports_have_the_columns_that_the_systems_import(graded, tmp_path):
     assert len(lines) == 5
 
 
-def test_a_name_is_no_formula_in_a_spreadsheet(tmp_path):
-    from course.tables import write_table
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@A1", "\t=1", "\r=1", "\n=1", "＝1＋1"])
+def test_a_text_is_no_formula_in_a_spreadsheet_and_comes_back_as_it_was(tmp_path, text):
+    from course.tables import read_table, write_table
 
-    write_table(tmp_path / "x.csv", [["=1+1", "a"]])
-    assert (tmp_path / "x.csv").read_text(encoding="utf-8").strip() == "'=1+1,a"
+    write_table(tmp_path / "x.csv", [["name"], [text]])
+    assert f"'{text}".encode() in (tmp_path / "x.csv").read_bytes()
+    assert read_table(tmp_path / "x.csv", ["name"]) == [(2, {"name": text})]
+
+
+def test_no_name_in_a_zip_file_writes_lines_or_commands_on_the_terminal(course, tmp_path):
+    run(course, "assignments")
+    folder = tmp_path / "came back"
+    folder.mkdir()
+    zipped(folder / "all.zip", {"\x1b[2J\x07eve\namy 6 of 6/tiny.ipynb": b"{}"})
+    zipped(folder / "amy_tiny.zip", {"tiny.ipynb": b"{}"})
+    told = run(course, "grade", "tiny", folder)
+    assert "eve" in told
+    assert not re.search(r"[\x1b\x07]|^amy 6 of 6", told, re.M)
 
 
 def sheet_of(course, name="tiny"):

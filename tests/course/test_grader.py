@@ -25,9 +25,10 @@ from nbgrader import utils
 from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.server_extensions.formgrader import handlers
 from traitlets.config import PyFileConfigLoader
 
-from course.grader import hiding, sandbox, values, wire
+from course.grader import hiding, sandbox, seccomp, values, wire
 from course.grader.autograde import IsolatedAutograde
 from course.grader.judge import Cell, judge
 from course.grader.preprocessors import code_cells, hidden_in, write_outputs
@@ -396,7 +397,10 @@ def test_feedback_repeats_little_of_what_students_code_says():
 def test_feedback_is_soon_made_of_texts_that_take_long_to_set():
     """The time that formulas take grows with the square of what is begun and not ended."""
     notebook = new_notebook(
-        cells=[new_markdown_cell("\\begin{a}" * 20_000), nbformat.v4.new_code_cell("(" * 10**6)]
+        cells=[
+            new_markdown_cell("\\begin{a}" * 20_000),
+            *map(nbformat.v4.new_code_cell, ["a." * 20_000, "\n" * 40_000 + "x", "(" * 10**6]),
+        ]
     )
     steps = configured(COURSE).GenerateFeedback.preprocessors
     (shorten,) = [step for step in steps if step.__name__ == "ShortenLongCells"]
@@ -406,6 +410,54 @@ def test_feedback_is_soon_made_of_texts_that_take_long_to_set():
     assert time.monotonic() - begin < 30
     assert "The rest of this cell is left out" in page
     assert all(len(cell.source) < 110_000 for cell in notebook.cells)
+
+
+MARKUP = {
+    "<script>alert(1)</script>": "",
+    "<img src=x onerror=alert(1)>": "",
+    "a <details ontoggle=alert(1) open> b": "",
+    "[c](javascript:alert(1))": "harmful-link",
+    "[c](&#106;avascript:alert(1))": "harmful-link",
+    "<javascript:alert(1)>": "harmful-link",
+    "[c][a]\n\n[a]: javascript:alert(1)": "harmful-link",
+    "```mermaid\n<script>alert(1)</script>\n```": "",
+    "$x$<script>alert(1)</script>$x$": "",
+    "![c](attachment:lost)": "this picture is missing",
+    "![c](attachment:empty)": "this picture is missing",
+    "![c](attachment:drawn)": "data:image/svg+xml;base64",
+    "**bold**": "<strong>bold</strong>",
+}
+
+
+@pytest.mark.parametrize("text", MARKUP)
+@pytest.mark.parametrize("template", ["feedback", "formgrade"])
+def test_what_a_student_writes_runs_nothing_in_pages_of_feedback_and_formgrader(template, text):
+    cell = new_markdown_cell(text, metadata={"nbgrader": {"grade_id": "p", "solution": True}})
+    cell.attachments = {"empty": {}, "drawn": {"image/svg+xml": '"><script>alert(1)</script>'}}
+    config = configured(COURSE)
+    if template == "feedback":
+        exporter = config.GenerateFeedback.exporter_class(config=config)
+    else:
+        config.HTMLExporter.template_name = template
+        config.HTMLExporter.extra_template_basedirs = [handlers.template_path]
+        exporter = HTMLExporter(config=config)
+    told = {"notebook": "n", "score": 0, "max_score": 0, "late_penalty": 0, "student": "s"}
+    resources = {"nbgrader": told, "base_url": "", "notebook_path": "", "index": 0, "total": 1}
+    page, _ = exporter.from_notebook_node(new_notebook(cells=[cell]), resources=resources)
+    assert MARKUP[text] in page
+    tags = re.findall(r"<[a-z][^>]*>", page)
+    assert not [t for t in tags if re.search(r"""(on\w+|href)=["']?(javascript:)?alert""", t)]
+    assert not re.search(r"<script[^>]*>\s*alert", page)
+
+
+def test_words_about_hidden_tests_in_a_students_cell_cost_no_page_of_feedback():
+    steps = configured(COURSE).GenerateFeedback.preprocessors
+    (clear,) = [step for step in steps if step.__name__ == "ClearCourseHiddenTests"]
+    own = nbformat.v4.new_code_cell("### BEGIN HIDDEN TESTS\nx = 1")
+    test = next(c for c in copy.deepcopy(read_source(source_of("ps06"))).cells if is_test(c))
+    clear().preprocess(new_notebook(cells=[own, test]), {})
+    assert own.source.endswith("x = 1")
+    assert "HIDDEN" not in test.source
 
 
 # The line
@@ -618,6 +670,44 @@ def test_a_judge_that_is_stuck_is_stopped_and_what_it_found_counts():
         "NoAnswer: Problem 2, test 2.4: grading this notebook took"
     )
     assert notes
+
+
+@pytest.mark.parametrize("machine", seccomp.ARCHITECTURES)
+def test_the_filter_of_calls_lets_threads_through_and_no_process(machine):
+    column, architecture = seccomp.ARCHITECTURES[machine]
+
+    def answer(number, first=0, architecture=architecture):
+        """Run the filter, as the kernel does; return an error's number, 0 if the call may be."""
+        seen = {seccomp.NUMBER: number, seccomp.ARCHITECTURE: architecture}
+        seen[seccomp.FIRST_ARGUMENT] = first
+        holds = {
+            seccomp.EQUAL: lambda value, k: value == k,
+            seccomp.AT_LEAST: lambda value, k: value >= k,
+            seccomp.ANY_BIT: lambda value, k: bool(value & k),
+        }
+        steps, at, value = seccomp.program(machine), 0, None
+        while True:
+            code, if_so, if_not, operand = steps[at]
+            at += 1
+            if code == seccomp.RETURN:
+                return 0 if operand == seccomp.ALLOW else operand & 0xFFFF
+            if code == seccomp.LOAD:
+                value = seen[operand]
+            else:
+                at += if_so if holds[code](value, operand) else if_not
+
+    for *numbers, error in seccomp.REFUSED.values():
+        if numbers[column] is not None:
+            assert answer(numbers[column]) == error
+            assert answer(numbers[column] | seccomp.X32) > 0
+            assert answer(numbers[column], architecture=0x40000003) > 0
+    clone = seccomp.CLONE[column]
+    assert answer(clone, 17) > 0
+    assert answer(clone, 0x10000000 | 17) > 0
+    assert answer(clone, seccomp.CLONE_THREAD | 0x100) == 0
+    assert answer(0) == answer(63) == 0  # such as read and write
+    with pytest.raises(OSError, match="no filter of system calls for abacus"):
+        seccomp.program("abacus")
 
 
 @pytest.mark.parametrize("name", SETS)
