@@ -20,6 +20,7 @@ __all__ = [
     "counted",
     "counted_zeros",
     "fresh_rng",
+    "lines_of",
 ]
 
 SEED_VARIABLE = "PEGASOS_COURSE_SEED"
@@ -228,6 +229,19 @@ def counted_zeros() -> Iterator[list[int]]:
         vars(np)["zeros"] = zeros
 
 
+def lines_of(order: Any) -> list[str]:
+    """Return the letters of the lines that a student put in order.
+
+    Raises
+    ------
+    Hint
+        If the order is no list or tuple of words.
+    """
+    if not isinstance(order, list | tuple) or not all(isinstance(line, str) for line in order):
+        raise Hint('The order is a list of letters in quotation marks, such as ["B", "A", "C"].')
+    return list(order)
+
+
 def check_order(
     order: Sequence[str],
     follows: Mapping[str, str | Sequence[str]],
@@ -256,14 +270,13 @@ def check_order(
     Hint
         If lines are missing, twice, wrong, or before what they follow from.
     """
-    if not isinstance(order, list | tuple) or not all(isinstance(line, str) for line in order):
-        raise Hint('The order is a list of letters, such as ["B", "A", "C"].')
+    order = lines_of(order)
     if twins:
         order = list(dict.fromkeys(twins.get(line, line) for line in order))
     unknown = [line for line in order if line not in {*follows, *left_out}]
     if unknown:
         raise Hint(f"There is no line {unknown[0][:MOST_SHOWN]!r}.")
-    twice = [line for line in follows if list(order).count(line) > 1]
+    twice = [line for line in follows if order.count(line) > 1]
     if twice:
         raise Hint(f"Line {twice[0]} stands twice, and each line of the proof is needed once.")
     wrong = [line for line in order if line in left_out]

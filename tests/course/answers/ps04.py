@@ -317,8 +317,8 @@ slopes = []"""
     ),
     "4-bound-1-over-T": Mistake(METHOD, "p4-bound", {"(2 * np.sqrt(T))": "(2 * T)"}),
     "4-bound-of-the-regret": Mistake(METHOD, "p4-bound", {"(2 * np.sqrt(T))": "2 * np.sqrt(T)"}),
-    "5-lost-factor": Mistake(ORDER, "p5-lines p5-order", {'"I"': '"B"'}),
-    "5-wrong-direction": Mistake(ORDER, "p5-lines p5-order", {'"D"': '"G"'}),
+    "5-lost-factor": Mistake(ORDER, "p5-lines", {'"I"': '"B"'}),
+    "5-wrong-direction": Mistake(ORDER, "p5-lines", {'"D"': '"G"'}),
     "5-last-is-best": Mistake(ORDER, "p5-lines p5-order", {'"C"': '"E"'}),
     "5-one-line-too-many": Mistake(ORDER, "p5-lines p5-order", {'"C"': '"E", "C"'}),
     "5-one-line-short": Mistake(ORDER, "p5-lines p5-order", {'"F", ': ""}),
@@ -327,7 +327,7 @@ slopes = []"""
     "5-conclusion-before-the-square": Mistake(ORDER, "p5-order", {'"I", "A"': '"A", "I"'}),
     "5-conclusion-first": Mistake(ORDER, "p5-order", {'"D", "F", "I", "A"': '"A", "D", "F", "I"'}),
     "5-subgradient-last": Mistake(ORDER, "p5-order", {'"D", ': "", '"C"': '"C", "D"'}),
-    "5-line-twice": Mistake(ORDER, "p5-lines p5-order", {'"C"': '"A", "C"'}),
+    "5-line-twice": Mistake(ORDER, "p5-lines", {'"C"': '"A", "C"'}),
     "5-one-word": Mistake(
         ORDER, "p5-lines p5-order", {'["D", "F", "I", "A", "H", "C"]': '"DFIAHC"'}
     ),
