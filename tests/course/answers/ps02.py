@@ -243,7 +243,7 @@ MISTAKES = {
         "p1-search p1-roles",
         {"z = theta * u + (1 - theta) * w": "z = theta * w + (1 - theta) * u"},
     ),
-    "1-only-one-way-round": Mistake(CHORD, ALL_OF_1A, {"i == j": "i >= j"}),
+    "1-only-one-way-round": Mistake(CHORD, "p1-search p1-roles", {"i == j": "i >= j"}),
     "1-only-neighbours": Mistake(CHORD, "p1-search", {"i == j": "abs(i - j) != 1"}),
     "1-first-that-fails": Mistake(
         CHORD,
@@ -283,13 +283,13 @@ MISTAKES = {
         RULES, "p2-others p2-nested", {"concave = False\n    if": "pass\n    if"}
     ),
     "2-minimum-keeps-convexity": Mistake(  # the table of what does not keep convexity
-        RULES, "p2-others", {'e[0] == "min" and': 'e[0] == "none" and'}
+        RULES, "p2-others p2-nested", {'e[0] == "min" and': 'e[0] == "none" and'}
     ),
     "2-convex-of-convex": Mistake(
         RULES, "p2-others p2-nested", {"both(e[2]) == (True, True)": "both(e[2])[0]"}
     ),
     "2-product-of-one": Mistake(
-        RULES, "p2-others", {'e[0] == "product"': 'e[0] == "product" and len(e[1]) > 1'}
+        RULES, "p2-others p2-nested", {'e[0] == "product"': 'e[0] == "product" and len(e[1]) > 1'}
     ),
     "2-inner-ignored": Mistake(
         RULES, "p2-others p2-nested", {"both(e[2]) == (True, True)": "True"}
