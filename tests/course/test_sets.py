@@ -164,11 +164,7 @@ def test_an_order_may_be_a_tuple_and_has_letters_of_lines_only(name):
         assert any(told.startswith("Hint: ") for told in failed.values()), failed
 
 
-# In these sets the tests of the lines and of their order do not say so of everything.
-ORDERS_MAY_CRASH = "ps09", "ps10", "ps11", "ps12"
-
-
-@pytest.mark.parametrize("name", [name for name in SETS if name not in ORDERS_MAY_CRASH])
+@pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("order", [None, 3, 2.5, "ABC", [1, 2], [["A"]], [None], {"A": "B"}])
 def test_what_is_no_list_of_letters_is_called_so_and_not_an_error(name, order):
     failed = ordered(name, lambda right: order)
@@ -189,7 +185,7 @@ def test_a_blank_answer_fails_every_test(name):
     assert tests <= set(failed), f"passed by nobody's work: {sorted(tests - set(failed))}"
 
 
-# A right answer that changes an array, if the argument is one, and computes with a copy of it.
+# A right answer that changes an entry of an array, if the argument is one, and works on a copy.
 SPOILING = """\
 def _course_inner({arguments}):
 {answer}
@@ -197,15 +193,12 @@ if isinstance({argument}, np.ndarray):
     global _course_spoiled
     _course_spoiled = True
     _course_kept = {argument}.copy()
-    {argument} += 1
+    {argument}.flat[:1] = {argument}.flat[:1] == 0
     {argument} = _course_kept
 return _course_inner({arguments})"""
 
-# In these sets the tests do not look at every function.
-CHANGES_ARE_FREE = "ps09", "ps10", "ps11", "ps12"
 
-
-@pytest.mark.parametrize("name", [name for name in SETS if name not in CHANGES_ARE_FREE])
+@pytest.mark.parametrize("name", SETS)
 def test_a_function_that_changes_an_array_loses_a_point(name):
     own = course_answers(name)
     for cell in read(source_of(name)).cells:
