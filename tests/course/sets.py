@@ -206,8 +206,11 @@ def proof_lines(name):
 
 
 def _unseen(cells, lines):
-    shown = "\n".join(line for cell in cells for line in seen(cell))
-    return sorted(line for line in lines if re.search(r"\w", line) and line not in shown)
+    # A page shows names in the text without their marks.
+    shown = "\n".join(line for cell in cells for line in seen(cell)).replace("`", "")
+    return sorted(
+        line for line in lines if re.search(r"\w", line) and line.replace("`", "") not in shown
+    )
 
 
 def secrets():
