@@ -5,6 +5,7 @@ import textwrap
 from pathlib import Path
 
 import click
+from traitlets import TraitError
 
 from course.tables import NotUnderstoodError, write_table
 
@@ -22,7 +23,7 @@ class Failure(click.ClickException):
 
 
 class Commands(click.Group):
-    """A group of commands that end with a sentence where a file, a disk or a table is at fault."""
+    """Commands that end with a sentence where a file, a disk, a table or a setting is at fault."""
 
     def invoke(self, context):
         try:
@@ -31,6 +32,8 @@ class Commands(click.Group):
             raise
         except (NotUnderstoodError, OSError) as error:
             raise Failure(str(error)) from None
+        except TraitError as error:
+            raise Failure(f"{context.obj / 'nbgrader_config.py'}: {error}.") from None
         except Exception as error:
             # The gradebook's own faults, without a need of SQLAlchemy where students check.
             if "sqlite3.OperationalError" not in str(error):
@@ -125,9 +128,8 @@ def grade(course, name, folder, roster, unsafe):
     """Grade what students handed in for SET, found in FOLDER.
 
     FOLDER holds STUDENT_SET.ipynb, STUDENT/SET.ipynb, or zip files of these, or is one such file.
-    Without FOLDER all
-    that was handed in before is graded again, as after a change of a test or of points: what was
-    graded by hand stays.
+    Without FOLDER all that was handed in before is graded again, as after a change of a test or of
+    points: what was graded by hand stays.
     """
     from course import collect, grading
 

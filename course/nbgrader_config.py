@@ -128,6 +128,8 @@ c.Autograde.autograde_preprocessors = [
     SaveGrades,
     AssignLatePenalties,
 ]
+# Hidden tests draw their data from it: take another one each year.
+c.IsolatedGrade.seed = 0
 
 # Stock feedback shows the hidden tests, in the source and in tracebacks.
 c.GenerateFeedback.preprocessors = [

@@ -293,7 +293,8 @@ def check_order(
 def fresh_rng(key: int) -> np.random.Generator:
     """Return a generator for a hidden test's instances, from the seed that the instructor sets.
 
-    The seed is the integer in the environment variable PEGASOS_COURSE_SEED, 0 without it.
+    The seed is the integer in the environment variable PEGASOS_COURSE_SEED, 0 without it; the
+    grader sets it there from `IsolatedGrade.seed` of its configuration.
 
     Parameters
     ----------

@@ -14,6 +14,8 @@ import traceback
 import warnings
 from dataclasses import asdict, dataclass, field
 
+from pegasos_lib.exercises import SEED_VARIABLE
+
 from .proxies import NoAnswer, NotAsked, Submission
 from .sandbox import NoSandbox, Sandbox
 from .values import readable
@@ -50,7 +52,7 @@ class Verdict:
 class Judgement:
     """The tests of one submission, which run while the grader does other things."""
 
-    def __init__(self, cells: list[Cell], sandbox: Sandbox):
+    def __init__(self, cells: list[Cell], sandbox: Sandbox, seed: int = 0):
         self.cells, self.sandbox = cells, sandbox
         sandbox.library()  # made before the fork, and so once for all judges
         self._receiving, sending = os.pipe()
@@ -59,7 +61,7 @@ class Judgement:
         self._child = os.fork()
         if self._child == 0:
             os.close(self._receiving)
-            _judge_and_leave(cells, sandbox, sending)
+            _judge_and_leave(cells, sandbox, seed, sending)
         os.close(sending)
 
     def finish(self) -> tuple[list[Verdict], list[str]]:
@@ -122,7 +124,7 @@ def _listen(receiving: int, deadline: float) -> tuple[list[dict], str]:
     return [message for line in lines if isinstance(message := json.loads(line), dict)], why
 
 
-def _judge_and_leave(cells: list[Cell], sandbox: Sandbox, sending: int) -> None:
+def _judge_and_leave(cells: list[Cell], sandbox: Sandbox, seed: int, sending: int) -> None:
     """Run all cells, tell of each, and end this process."""
     try:
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
@@ -130,6 +132,7 @@ def _judge_and_leave(cells: list[Cell], sandbox: Sandbox, sending: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (most, hard))
         # To compile the library's loops takes longer than runs as short as the tests'.
         os.environ["PEGASOS_JIT"] = "0"
+        os.environ.setdefault(SEED_VARIABLE, str(seed))
         with open(sending, "w", encoding="ascii", buffering=1) as out:
 
             def tell(message):

@@ -8,7 +8,9 @@ from nbformat.v4 import new_output
 from nbgrader import utils
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import DeduplicateIds, NbGraderPreprocessor
-from traitlets import Bool, Dict, default
+from traitlets import Bool, Dict, Int, default
+
+from pegasos_lib.exercises import SEED_VARIABLE
 
 from .judge import Cell, Judgement, Verdict
 from .report import UNSAFE
@@ -117,13 +119,18 @@ class IsolatedGrade(NbGraderPreprocessor):
         config=True
     )
 
+    seed = Int(
+        0, min=0, help=f"From which hidden tests draw their data; {SEED_VARIABLE} goes before it."
+    ).tag(config=True)
+
     @default("unsafe")
     def _unsafe_by_default(self):
         return unsafe_is_asked()
 
     def begin(self, nb):
         """Start to run a restored notebook's code and tests."""
-        return Judgement(code_cells(nb), Sandbox(hidden_in(nb), self.unsafe, Limits(**self.limits)))
+        sandbox = Sandbox(hidden_in(nb), self.unsafe, Limits(**self.limits))
+        return Judgement(code_cells(nb), sandbox, self.seed)
 
     def preprocess(self, nb, resources):
         cells = code_cells(nb)

@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 
 import click
 import nbformat
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from sqlalchemy.exc import OperationalError
@@ -477,6 +478,29 @@ def test_a_seed_that_is_none_stops_before_anybody_is_graded(with_proofs, monkeyp
     monkeypatch.setenv("PEGASOS_COURSE_SEED", "twenty")
     told = run(with_proofs, "grade", "tiny", fails=True)
     assert "PEGASOS_COURSE_SEED must be a nonnegative integer, got 'twenty'" in told
+
+
+def test_the_seed_is_the_settings_unless_the_environment_has_another(course, monkeypatch):
+    monkeypatch.delenv("PEGASOS_COURSE_SEED", raising=False)
+    drawn = np.random.default_rng([2027, 1]).integers(1 << 60)
+    rng = "__import__('pegasos_lib.exercises').exercises.fresh_rng(1)"
+    tiny.write_source(course, hidden=f"10 * ({rng}.integers(1 << 60) == {drawn})")
+    config = course / "nbgrader_config.py"
+    config.write_text(
+        config.read_text().replace("IsolatedGrade.seed = 0", "IsolatedGrade.seed = 2027")
+    )
+    run(course, "assignments")
+    folder = course.parent / "came back"
+    folder.mkdir()
+    released = course / "release" / "tiny" / "tiny.ipynb"
+    (folder / "jdoe_tiny.ipynb").write_bytes(tiny.answered(released, "return 2 * x"))
+    assert re.search(r"jdoe +2 of 6", run(course, "grade", "tiny", folder))
+    monkeypatch.setenv("PEGASOS_COURSE_SEED", "1")
+    assert re.search(r"jdoe +0 of 6", run(course, "grade", "tiny"))
+    monkeypatch.delenv("PEGASOS_COURSE_SEED")
+    config.write_text(config.read_text().replace("seed = 2027", "seed = -1"))
+    told = run(course, "grade", "tiny", fails=True)
+    assert re.search(r"nbgrader_config.py: The value of the 'seed' .* not be less than 0", told)
 
 
 def test_a_disk_a_file_or_a_gradebook_at_fault_is_told_in_a_sentence(course, tmp_path):
