@@ -226,6 +226,9 @@ def _explain(verdict, error, submission, cell):
         if submission.failed_cells:
             name, why = list(submission.failed_cells.items())[-1]
             message += f": the cell {name} fails with {why}"
+    elif isinstance(error, NameError) and (error.name or "").startswith("_"):
+        # A test's own helper: the cell that makes it could not begin.
+        message = "this test needs one before it, which could not be run: see what that one says"
     verdict.error = [kind, message]
     frames = traceback.extract_tb(error.__traceback__)
     lines = cell.source.splitlines()

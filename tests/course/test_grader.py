@@ -496,6 +496,13 @@ def judged(*cells, **limits):
     return {v.name: ": ".join(v.error) for v in verdicts if v.error}, notes
 
 
+def test_a_helper_of_a_test_that_could_not_be_run_is_not_named():
+    failed, _ = judged(Cell("t1", "test", "_hidden(1)"), Cell("t2", "test", "missing(1)"))
+    assert "needs one before it" in failed["t1"]
+    assert "_hidden" not in failed["t1"]
+    assert "missing" in failed["t2"]
+
+
 KINDS = [
     "tuple",
     "set",
