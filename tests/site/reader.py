@@ -15,6 +15,8 @@ PAGE = """<!doctype html><html lang="en" data-theme="{theme}"><meta charset="utf
 <script src="figures.js"></script><script src="data.js"></script>
 <script src="{kind}.js"></script></body></html>"""
 
+# Two frames: what is asked for in one is drawn in the next.
+DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 # What the panels of a page say, and what its controls hold.
 SHOWN = """() => [document.querySelector('.pf-panels').innerText,
     ...[...document.querySelectorAll('.pf-root :is(input, select)')]
@@ -89,9 +91,7 @@ class Reader:
 
     def settle(self):
         """Wait for the next frames to be drawn."""
-        self.page.evaluate(
-            "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-        )
+        self.page.evaluate(DRAWN)
 
     def field(self, label):
         return self.page.get_by_label(label, exact=True)

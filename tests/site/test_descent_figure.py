@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from pegasos_lib.widgets import DescentExplorer
-from tests.site.reader import write_page
+from tests.site.reader import DRAWN, write_page
 from tests.site.test_pegasos_figure import (
     KERNEL,
     choose,
@@ -56,7 +56,7 @@ def told(page):
 
 
 def settle(page):
-    page.evaluate("() => new Promise(f => requestAnimationFrame(() => requestAnimationFrame(f)))")
+    page.evaluate(DRAWN)
 
 
 def place(page, a, b):

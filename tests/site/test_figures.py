@@ -11,7 +11,7 @@ from tests.test_widgets import CLASSES, OF_POINTS
 
 from .axe import structure_faults
 from .conftest import QuietHandler
-from .reader import SHOWN, figure_opener
+from .reader import DRAWN, SHOWN, figure_opener
 
 # The state with the most controls, where it is not the first one.
 FULL = {
@@ -60,7 +60,6 @@ SMALL = """([least, handle]) => [...document.querySelectorAll(
         && Math.min(width, height) < (node.matches(".pf-hit") ? handle : least) - 0.1)
     .map(([node]) => node.outerHTML.slice(0, 120))"""
 UNFOLD = 'document.querySelectorAll(".pf-root details").forEach((part) => { part.open = true; })'
-FRAME = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 pytestmark = pytest.mark.browser
 
@@ -79,7 +78,7 @@ def show(kind, tmp_path, visit):
             "(kind) => performance.getEntriesByName(`${kind}-figure:redraw`).length > 0", arg=kind
         )
         page.evaluate(UNFOLD)
-        page.evaluate(FRAME)
+        page.evaluate(DRAWN)
         return page
 
     open_figure = figure_opener(tmp_path, visit, CLASSES[kind], unfolded)
@@ -106,7 +105,7 @@ def test_every_colour_follows_the_theme(show):
     page.add_style_tag(content=THEME)
     light = page.evaluate(PAINT)
     page.evaluate("document.documentElement.dataset.theme = 'dark'")
-    page.evaluate(FRAME)
+    page.evaluate(DRAWN)
     dark = page.evaluate(PAINT)
     assert len(light) > 4
     assert [name for name in light if dark[name] == light[name]] == []

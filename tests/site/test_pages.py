@@ -7,6 +7,7 @@ from playwright.sync_api import TimeoutError
 
 from .axe import colour_faults, structure_faults
 from .conftest import ROOT
+from .reader import DRAWN
 
 CONTENTS = re.findall(r"(?:root|file): (\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
 # The problem sets' pages are made alike: one of a kind stands for the others in `make test`.
@@ -38,9 +39,7 @@ ONE_OF_A_KIND = """() => {
 ALL_IN_SIGHT = "article * { content-visibility: visible !important; }"
 # After a resize the figures answer with the next frame, the boxes that scroll when the browser is
 # idle (site.js).
-SETTLED = """() => document.fonts.ready.then(
-    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
-)"""
+SETTLED = f"() => document.fonts.ready.then({DRAWN})"
 BOXES = ".math-scroll, .highlight pre, .pst-scrollable-table-container, .cell_output .text_html"
 WRONG_BOXES = """(boxes) => [...document.querySelectorAll(boxes)].filter((box) => {
     if (!box.checkVisibility()) return false; // in a folded cell: measured when it opens

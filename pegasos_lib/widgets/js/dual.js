@@ -7,7 +7,7 @@ import {
 } from "./dual/derive.js";
 import { scenePanel } from "./dual/scene.js";
 import css from "./dual/style.css";
-import { button, createFigure, format, group, h, KEYS, number, playback, readout, select, slider, tasks, toggle } from "./ui.js";
+import { button, clamp, createFigure, format, group, h, KEYS, number, playback, readout, select, slider, tasks, toggle } from "./ui.js";
 
 export const kind = "dual";
 
@@ -99,7 +99,7 @@ export function render({ model, el }) {
 
   function handControls() {
     const also = virtual(fig, {
-      example: { get: () => selected + 1, set: (value) => { selected = Math.min(count(), Math.max(1, Math.round(value))) - 1; fig.redrawSoon(); } },
+      example: { get: () => selected + 1, set: (value) => { selected = clamp(Math.round(value), 1, count()) - 1; fig.redrawSoon(); } },
       alpha: { get: () => Number(alphaOf(selected).toPrecision(4)), set: (value) => move(selected, value) },
     });
     const room = () => fig.get("t") < LIMITS.moves;

@@ -7,7 +7,7 @@ import { hingePanel } from "./margin/hinge.js";
 import { scene } from "./margin/scene.js";
 import css from "./margin/style.css";
 import {
-  button, createFigure, editablePoints, format, group, h, handle, KEYS, number, oneOf, plane, presetPoints,
+  button, clamp, createFigure, editablePoints, format, group, h, handle, KEYS, number, oneOf, plane, presetPoints,
   PRESETS, readout, reducedMotion, rightPoints, s, select, signed, slider, tasks, toggle, virtual, whole, within,
 } from "./ui.js";
 
@@ -184,7 +184,7 @@ export function render({ model, el }) {
     const from = w();
     const start = performance.now();
     const move = (time) => {
-      const part = reducedMotion() ? 1 : Math.min(1, Math.max(0, (time - start) / 450));
+      const part = reducedMotion() ? 1 : clamp((time - start) / 450, 0, 1);
       const eased = part * part * (3 - 2 * part);
       fig.set({ w: part === 1 ? Array.from(to) : from.map((x, j) => x + eased * (to[j] - x)) });
       moving = part < 1 ? requestAnimationFrame(move) : 0;

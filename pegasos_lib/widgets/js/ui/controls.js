@@ -1,3 +1,4 @@
+import { clamp } from "./clean.js";
 import { attr, h, KEYS, uid } from "./dom.js";
 import { format } from "./format.js";
 
@@ -22,7 +23,7 @@ export function slider(fig, { key, label, min, max, step = 1, log = false, title
   const to = log ? Math.log10 : Number;
   const from = log ? (position) => Number((10 ** position).toPrecision(3)) : Number;
   const most = typeof max === "function" ? max : () => max;
-  const inside = (value) => Math.min(most(), Math.max(min, value));
+  const inside = (value) => clamp(value, min, most());
   const range = h("input", {
     id, type: "range", ...KEYS, min: to(min), step: log ? 0.05 : step,
     on: { input: () => fig.set({ [key]: inside(from(Number(range.value))) }) },
@@ -50,7 +51,7 @@ export function number(fig, { key, label, min, max, step = 1, title }) {
     id, type: "number", ...KEYS, min, max, step,
     on: { change: () => {
       if (entry.value === "") show();
-      else fig.set({ [key]: Math.min(max, Math.max(min, Number(entry.value))) });
+      else fig.set({ [key]: clamp(Number(entry.value), min, max) });
     } },
   });
   const show = () => { entry.value = String(fig.get(key)); };

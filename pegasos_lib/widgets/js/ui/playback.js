@@ -1,3 +1,4 @@
+import { clamp } from "./clean.js";
 import { button } from "./controls.js";
 import { attr, h, KEYS, reducedMotion, uid } from "./dom.js";
 
@@ -9,7 +10,7 @@ import { attr, h, KEYS, reducedMotion, uid } from "./dom.js";
 export function playback(fig, { key, max, label }) {
   const id = uid();
   let timer = 0;
-  const go = (t) => fig.set({ [key]: Math.min(max(), Math.max(0, t)) });
+  const go = (t) => fig.set({ [key]: clamp(t, 0, max()) });
   const stop = () => {
     clearInterval(timer);
     timer = 0;
