@@ -9,7 +9,7 @@ import pytest
 
 from tests.test_widgets import CLASSES, OF_POINTS
 
-from .axe import structure_faults
+from .axe import colour_faults, structure_faults
 from .conftest import QuietHandler
 from .reader import DRAWN, SHOWN, figure_opener
 
@@ -35,6 +35,7 @@ NAMELESS = """() => [...document.querySelectorAll(
     .map((node) => node.outerHTML.slice(0, 120))"""
 # What the site's theme sets, on which the figures' grey shades build.
 THEME = """
+body { background: var(--pst-color-background); color: var(--pst-color-text-base); }
 html { --pst-color-text-base: #222; --pst-color-text-muted: #555; --pst-color-background: #fff;
   --pst-color-surface: #f4f4f4; --pst-color-border: #bbb; --pst-color-primary: #0b6fa4; }
 html[data-theme="dark"] { --pst-color-text-base: #ddd; --pst-color-text-muted: #aaa;
@@ -48,9 +49,6 @@ PAINT = """() => Object.fromEntries(
     .map(([name, { stroke, fill }]) => [name, [stroke, fill].filter((paint) =>
         !["none", "rgba(0, 0, 0, 0)", "context-stroke"].includes(paint)).join(" ")])
     .filter(([, paint]) => paint))"""
-
-pytestmark = pytest.mark.browser
-
 
 SMALL = """([least, handle]) => [...document.querySelectorAll(
     ".pf-root :is(button, input, select, summary, .pf-hit, .pf-toggle)")]
@@ -100,15 +98,17 @@ def test_on_a_phone_all_that_can_be_pressed_fits_a_finger(show, kind):
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_every_colour_follows_the_theme(show):
+def test_every_colour_follows_the_theme_and_stands_out_from_its_ground(show):
     page = show()
     page.add_style_tag(content=THEME)
     light = page.evaluate(PAINT)
+    assert colour_faults(page, []) == []
     page.evaluate("document.documentElement.dataset.theme = 'dark'")
     page.evaluate(DRAWN)
     dark = page.evaluate(PAINT)
     assert len(light) > 4
     assert [name for name in light if dark[name] == light[name]] == []
+    assert colour_faults(page, []) == []
 
 
 def test_two_on_a_page_do_not_mix_and_each_control_has_a_name_and_keeps_its_keys(show):
